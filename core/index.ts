@@ -1,0 +1,28 @@
+/** The only door plugins use: `import { … } from 'earshot'`. */
+
+export type { Static } from 'typebox'
+export { Type } from 'typebox'
+export type { CallTracing } from './call-tracing.ts'
+export type {
+  AudioFormat,
+  AudioFrame,
+  BridgeCall,
+  JsonObject,
+  JsonValue,
+  Played,
+} from './contracts/inference-bridge.ts'
+export { InferenceBridge } from './contracts/inference-bridge.ts'
+export { Ingress } from './contracts/ingress.ts'
+export type { Recovered } from './contracts/recovery-store.ts'
+export { RecoveryStore } from './contracts/recovery-store.ts'
+export type { Route, RouteLabel } from './contracts/routing-codec.ts'
+export { RoutingCodec } from './contracts/routing-codec.ts'
+export type { Datagram, UdpCounters, UdpEngine, UdpOptions, UdpPort } from './contracts/udp-port.ts'
+export { HEAD_ROOM, MAX_DATAGRAM } from './contracts/udp-port.ts'
+export type { ErrorCode, ErrorSource } from './errors.ts'
+export { EdgeError, ERROR_CODES } from './errors.ts'
+export type { Context, NodeIdentity, Plugin, Principal, Problem } from './plugin.ts'
+export { definePlugin } from './plugin.ts'
+export type { Keys, ServiceKey } from './service.ts'
+export { service } from './service.ts'
+export { Address, parseAddress, toAddress } from './wire/address.ts'
