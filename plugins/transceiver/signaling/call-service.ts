@@ -1,0 +1,40 @@
+/** What signaling needs of the transceiver: to start a call from an offer, and to end one by its id. */
+
+import { EdgeError, type JsonObject, type Principal } from '../../../core/index.ts'
+
+/** A client's wish to start a call. */
+export interface CallRequest {
+  /** The offer as it was sent, valid UTF-8 but otherwise unread. */
+  readonly sdp: string
+  readonly caller: Principal
+  readonly model?: string
+  readonly session?: JsonObject
+  /** The W3C trace context of the request, well formed. */
+  readonly traceparent?: string
+}
+
+/** A call that was started. */
+export interface StartedCall {
+  /** See call-id.ts. */
+  readonly id: string
+  /** The answer, complete, CRLF at the end. */
+  readonly sdp: string
+}
+
+/** Starts and ends calls. */
+export interface CallService {
+  /** Rejects with an EdgeError (`invalid_sdp`, `no_audio`, `too_many_calls`, …); nothing is left behind then. */
+  create(request: CallRequest): Promise<StartedCall>
+  /** Ends a call. Throws EdgeError `call_not_found` for any id that is not a live call of this caller. */
+  hangUp(id: string, caller: Principal): void
+}
+
+/**
+ * The one error for every id that opens nothing: unknown, malformed, another caller's or guessed. It is always the
+ * same, so that it tells nobody which of these it was.
+ */
+export function callNotFound(): EdgeError {
+  return new EdgeError('call_not_found', 'There is no such call. It may have ended already.', {
+    param: 'call_id',
+  })
+}
