@@ -165,11 +165,7 @@ describe('starting a call', () => {
     })
     await registerCalls(second, { calls: slow, authenticate })
     await second.listen({ host: '127.0.0.1', port: 0 })
-    const at = second.addresses()[0]!.port
-    const client = httpRequest({
-      host: '127.0.0.1',
-      port: at,
-      path: '/v1/realtime/calls',
+    const client = httpRequest(`${second.listeningOrigin}/v1/realtime/calls`, {
       method: 'POST',
       headers: sdp,
     })
