@@ -28,3 +28,15 @@ export { service } from './service.ts'
 export { Address, parseAddress, toAddress } from './wire/address.ts'
 export type { Cidr } from './wire/cidr.ts'
 export { inCidrs, parseCidr } from './wire/cidr.ts'
+export type { PacketKind } from './wire/demux.ts'
+export { packetKind } from './wire/demux.ts'
+export { readSpp, SPP_LENGTH, writeSpp } from './wire/spp.ts'
+export {
+  readStun,
+  STUN_BINDING_ERROR,
+  STUN_BINDING_INDICATION,
+  STUN_BINDING_REQUEST,
+  STUN_BINDING_SUCCESS,
+  STUN_HEADER_LENGTH,
+  StunSummary,
+} from './wire/stun.ts'
