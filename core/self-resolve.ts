@@ -1,0 +1,55 @@
+/**
+ * Lets a plugin in any folder `import … from 'earshot'` and get this very installation, the same module instance
+ * that the host uses; and lets the host resolve a package name as the config file would.
+ */
+
+import { registerHooks } from 'node:module'
+import { extname } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const extension = extname(import.meta.filename)
+
+/** The folder that holds core/ and plugins/, as a URL ending in a slash. */
+export const INSTALLATION = new URL('../', import.meta.url)
+
+const DOORS: Readonly<Record<string, string>> = {
+  earshot: new URL(`core/index${extension}`, INSTALLATION).href,
+  'earshot/testing': new URL(`core/testing/index${extension}`, INSTALLATION).href,
+}
+
+/** Where a plugin that came with this installation lives: `earshot/plugins/relay`. */
+const BUILT_IN = /^earshot\/(plugins\/[\w/-]+)$/
+const AS_FROM = 'earshot-as-from:'
+
+let installed = false
+
+/** Installs the hook, once. Must run before any plugin is imported. */
+export function resolveSelf(): void {
+  if (installed) return
+  installed = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      const door = Object.hasOwn(DOORS, specifier) ? DOORS[specifier] : undefined
+      if (door !== undefined) return { url: door, shortCircuit: true }
+      const builtIn = BUILT_IN.exec(specifier)?.[1]
+      if (builtIn !== undefined) return { url: builtInUrl(builtIn), shortCircuit: true }
+      if (!specifier.startsWith(AS_FROM)) return next(specifier, context)
+      const [parent, name] = specifier.slice(AS_FROM.length).split('#')
+      return next(decodeURIComponent(name!), { ...context, parentURL: decodeURIComponent(parent!) })
+    },
+  })
+}
+
+/** What to pass to `import()` so that `name` is looked up as if `file` had asked for it. */
+export function asFrom(file: string, name: string): string {
+  return `${AS_FROM}${encodeURIComponent(pathToFileURL(file).href)}#${encodeURIComponent(name)}`
+}
+
+/** The folder of this installation. */
+export function installationFolder(): string {
+  return fileURLToPath(INSTALLATION)
+}
+
+function builtInUrl(path: string): string {
+  return new URL(`${path}/index${extension}`, INSTALLATION).href
+}
