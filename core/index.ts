@@ -21,6 +21,10 @@ export type { Datagram, UdpCounters, UdpEngine, UdpOptions, UdpPort } from './co
 export { HEAD_ROOM, MAX_DATAGRAM } from './contracts/udp-port.ts'
 export type { ErrorCode, ErrorSource } from './errors.ts'
 export { EdgeError, ERROR_CODES } from './errors.ts'
+export { opensslProblem, opensslVersion } from './ffi/openssl.ts'
+export { Aes128Ctr, Aes128Gcm, HmacSha1 } from './ffi/openssl-ciphers.ts'
+export { DtlsConnection, type DtlsRole } from './ffi/openssl-connection.ts'
+export { DtlsContext, type DtlsContextOptions, type KeyPair } from './ffi/openssl-context.ts'
 export type { Context, NodeIdentity, Plugin, Principal, Problem } from './plugin.ts'
 export { definePlugin } from './plugin.ts'
 export type { Keys, ServiceKey } from './service.ts'
@@ -40,3 +44,14 @@ export {
   STUN_HEADER_LENGTH,
   StunSummary,
 } from './wire/stun.ts'
+export { TRANSACTION_ID } from './wire/stun-attributes.ts'
+export { IntegrityKey } from './wire/stun-integrity.ts'
+export { StunMessage, type StunParse } from './wire/stun-message.ts'
+export {
+  type BindingErrorCode,
+  type BindingRequest,
+  STUN_ROOM,
+  writeBindingError,
+  writeBindingRequest,
+  writeBindingSuccess,
+} from './wire/stun-writer.ts'
