@@ -1,0 +1,88 @@
+/**
+ * A file of routing keys that may change under a running process. Good content is handed over, bad content is told
+ * once and changes nothing.
+ */
+
+import { readFile } from 'node:fs/promises'
+import { EdgeError } from '../../../core/index.ts'
+import { parseKeys, type RoutingKey } from './keys.ts'
+
+/** What becomes of a change in the file. */
+export interface KeysFileHandlers {
+  onKeys(keys: RoutingKey[]): void
+  /** Once for each bad content, not for each reading. */
+  onBad(reason: string): void
+}
+
+type Reading = { text: string; keys: RoutingKey[] } | { text: string; reason: string }
+
+/** A watched file of keys. */
+export class KeysFile {
+  readonly #path: string
+  readonly #handlers: KeysFileHandlers
+  /** What the last reading found, good or bad. */
+  #last = ''
+  #timer: NodeJS.Timeout | undefined
+  #watching = false
+
+  constructor(path: string, handlers: KeysFileHandlers) {
+    this.#path = path
+    this.#handlers = handlers
+  }
+
+  /** Reads the file for the first time. Throws EdgeError `config_invalid` naming the file. */
+  async load(): Promise<RoutingKey[]> {
+    const reading = await this.#read()
+    if ('reason' in reading) {
+      throw new EdgeError(
+        'config_invalid',
+        `the keys file ${this.#path} cannot be used: ${reading.reason}; it must hold a list like [{ "id": 1, "key": "<32 hex digits>" }]`,
+      )
+    }
+    this.#last = reading.text
+    return reading.keys
+  }
+
+  /**
+   * Reads the file and tells what changed. By content: a modification time can be the same for two writes, and a
+   * mounted secret changes by its links.
+   */
+  async poll(): Promise<void> {
+    const reading = await this.#read()
+    if (reading.text === this.#last) return
+    this.#last = reading.text
+    if ('reason' in reading) this.#handlers.onBad(reading.reason)
+    else this.#handlers.onKeys(reading.keys)
+  }
+
+  /** Polls every `period` ms until `stop`; keeps no process alive. */
+  watch(period: number): void {
+    this.#watching = true
+    this.#timer = setTimeout(async () => {
+      await this.poll()
+      if (this.#watching) this.watch(period)
+    }, period)
+    this.#timer.unref()
+  }
+
+  /** Ends the watch. */
+  stop(): void {
+    this.#watching = false
+    clearTimeout(this.#timer)
+  }
+
+  async #read(): Promise<Reading> {
+    let text: string
+    try {
+      text = await readFile(this.#path, 'utf8')
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+      return { text: `unreadable: ${code}`, reason: `it cannot be read (${code})` }
+    }
+    try {
+      return { text, keys: parseKeys(text) }
+    } catch (error) {
+      return { text, reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+}
