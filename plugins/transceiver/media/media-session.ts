@@ -26,8 +26,10 @@ import { MediaSender } from './sender.ts'
 export interface AgreedAudio {
   /** Opus' payload type. */
   readonly payloadType: number
-  /** Telephone events' payload types, all at Opus' 48 kHz clock. */
+  /** Telephone events' payload types. */
   readonly telephoneEvents: readonly number[]
+  /** The clock rate in Hz of each of them; 48000 unless given. */
+  readonly telephoneClockRates?: readonly number[]
   /** The caller's own; nothing is sent to one that only sends. Default `sendrecv`. */
   readonly direction?: string
 }
@@ -41,7 +43,7 @@ export interface MediaSessionOptions {
   readonly format: AudioFormat
   readonly clock: PlayoutClock
   /** Where sequence numbers and timestamps begin; random unless given. */
-  readonly start?: { readonly sequence: number; readonly timestamp: number }
+  readonly initial?: { readonly sequence: number; readonly timestamp: number }
   /** Plain RTP in bytes[start, end), with HEAD_ROOM in front and 64 bytes behind; reused after it returns. */
   sendRtp(bytes: Buffer, start: number, end: number): void
   /** Plain RTCP, likewise. */
@@ -67,6 +69,7 @@ export class MediaSession implements Paced {
   #now = 0
   #sentAtReport = 0
   #wasSender = false
+  #started = false
   #closed = false
 
   constructor(options: MediaSessionOptions) {
@@ -77,6 +80,7 @@ export class MediaSession implements Paced {
     this.#receiver = new MediaReceiver({
       payloadType: audio.payloadType,
       telephoneEvents: audio.telephoneEvents,
+      telephoneClockRates: audio.telephoneClockRates ?? [],
       format,
       stats,
       onFrame: (frame) => options.onFrame(frame),
@@ -86,8 +90,8 @@ export class MediaSession implements Paced {
       ssrc: options.ssrc,
       payloadType: audio.payloadType,
       format,
-      sequence: options.start?.sequence ?? randomInt(2 ** 16),
-      timestamp: options.start?.timestamp ?? randomInt(2 ** 32),
+      sequence: options.initial?.sequence ?? randomInt(2 ** 16),
+      timestamp: options.initial?.timestamp ?? randomInt(2 ** 32),
       mute: audio.direction === 'sendonly' || audio.direction === 'inactive',
       stats,
       send: (bytes, start, end) => options.sendRtp(bytes, start, end),
@@ -107,10 +111,16 @@ export class MediaSession implements Paced {
     return this.#sender.queuedMs
   }
 
+  /** Audio may leave from now on; until then it is queued. Idempotent. */
+  start(): void {
+    this.#started = true
+    this.#wake()
+  }
+
   /** Takes an RTP packet, decrypted. */
   receiveRtp(now: number, bytes: Buffer, start: number, end: number): void {
     this.#receiver.packet(now, bytes, start, end)
-    if (this.#receiver.waiting && !this.#closed) this.#o.clock.register(this)
+    this.#wake()
   }
 
   /** Takes an RTCP compound, decrypted. */
@@ -126,7 +136,7 @@ export class MediaSession implements Paced {
    */
   play(frame: AudioFrame, tag?: string): Promise<void> {
     const room = this.#sender.push(frame, tag)
-    if (this.#sender.busy) this.#o.clock.register(this)
+    this.#wake()
     return room
   }
 
@@ -138,8 +148,8 @@ export class MediaSession implements Paced {
   /** The clock's: sends what is due. */
   tick(now: number, slot: number): void {
     this.#receiver.advance(now)
-    this.#sender.tick(slot)
-    if (!this.#sender.busy && !this.#receiver.waiting) this.#o.clock.unregister(this)
+    if (this.#started) this.#sender.tick(slot)
+    if (!this.#busy) this.#o.clock.unregister(this)
   }
 
   /** Sends our report. To be called about once a second. */
@@ -160,6 +170,14 @@ export class MediaSession implements Paced {
     }
     this.#receiver.close()
     this.#sender.close()
+  }
+
+  get #busy(): boolean {
+    return !this.#closed && (this.#receiver.waiting || (this.#started && this.#sender.busy))
+  }
+
+  #wake(): void {
+    if (this.#busy) this.#o.clock.register(this)
   }
 
   /** A sender's report while audio was sent since the one before last (RFC 3550 §6.4), else a receiver's. */

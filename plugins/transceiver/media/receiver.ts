@@ -26,6 +26,8 @@ const OLD_SOURCE_MS = 1000
 export interface ReceiverOptions {
   readonly payloadType: number
   readonly telephoneEvents: readonly number[]
+  /** In Hz, one for each of them; 48000 where there is none. */
+  readonly telephoneClockRates: readonly number[]
   readonly format: AudioFormat
   readonly stats: MediaStats
   onFrame(frame: AudioFrame): void
@@ -97,6 +99,10 @@ export class MediaReceiver {
     return payloadType === this.#o.payloadType || this.#o.telephoneEvents.includes(payloadType)
   }
 
+  #telephoneRate(payloadType: number): number {
+    return this.#o.telephoneClockRates[this.#o.telephoneEvents.indexOf(payloadType)] ?? 48000
+  }
+
   #latch(now: number, ssrc: number): boolean {
     const { stats } = this.#o
     if (ssrc === stats.remoteSsrc) return true
@@ -117,8 +123,7 @@ export class MediaReceiver {
     if (packet.lostBefore < 0) this.#expected = -1
     const { bytes, start, end } = packet
     if (packet.payloadType !== payloadType) {
-      const known = this.#events.packet(this.#now, packet.timestamp, packet.marker, bytes, start, end)
-      if (!known) stats.malformed++
+      if (!this.#events.packet(this.#now, packet, this.#telephoneRate(packet.payloadType))) stats.malformed++
       return
     }
     const ticks = opusSamples(bytes, start, end)

@@ -3,7 +3,7 @@
  * once. Pure: time is an input.
  */
 
-import { TICKS_PER_MS } from './receive-stats.ts'
+import type { OrderedPacket } from './reorder.ts'
 
 const DIGITS = '0123456789*#ABCD'
 /** An event of which no more is heard for so long is over, its end having been lost. */
@@ -18,6 +18,7 @@ export class TelephoneEvents {
   #before = 0
   #duration = 0
   #heardAt = 0
+  #rate = 48000
   /** Said already; its packets may still come. */
   #said = true
 
@@ -25,20 +26,15 @@ export class TelephoneEvents {
     this.#onEvent = onEvent
   }
 
-  /** Takes the payload in bytes[start, end). False when it is no event. */
-  packet(
-    now: number,
-    timestamp: number,
-    marker: boolean,
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-  ): boolean {
+  /** Takes a packet whose durations count at `rate` Hz. False when it is no event. */
+  packet(now: number, packet: OrderedPacket, rate: number): boolean {
+    const { bytes, start, end, timestamp } = packet
     if (end - start < 4) return false
     const code = bytes[start]!
     const duration = (bytes[start + 2]! << 8) | bytes[start + 3]!
-    if (code !== this.#code || timestamp !== this.#timestamp) this.#begin(code, timestamp, marker)
+    if (code !== this.#code || timestamp !== this.#timestamp) this.#begin(code, timestamp, packet.marker)
     this.#heardAt = now
+    this.#rate = rate
     if (duration > this.#duration) this.#duration = duration
     if (bytes[start + 1]! & 0x80) this.#say()
     return true
@@ -67,6 +63,6 @@ export class TelephoneEvents {
     if (this.#said) return
     this.#said = true
     const digit = DIGITS[this.#code]
-    if (digit !== undefined) this.#onEvent(digit, (this.#before + this.#duration) / TICKS_PER_MS)
+    if (digit !== undefined) this.#onEvent(digit, ((this.#before + this.#duration) * 1000) / this.#rate)
   }
 }

@@ -1,0 +1,78 @@
+/** What waits for a bridge to read it: bounded, in order, for one reader, and over when the call is. */
+
+import { EdgeError } from '../../core/index.ts'
+import { Fifo } from './media/fifo.ts'
+
+/** An iterable that is written to from outside. */
+export class CallQueue<T> implements AsyncIterable<T> {
+  readonly #name: string
+  readonly #weigh: (item: T) => number
+  readonly #items = new Fifo<T>()
+  #waiting: ((result: IteratorResult<T, undefined>) => void) | undefined
+  #weight = 0
+  #taken = false
+  #ended = false
+
+  /** `name` is for the error a second reader gets; `weigh` says what an item counts for. */
+  constructor(name: string, weigh: (item: T) => number) {
+    this.#name = name
+    this.#weigh = weigh
+  }
+
+  /** What waits, weighed. */
+  get weight(): number {
+    return this.#weight
+  }
+
+  /** Gives an item to the reader, at once or when it asks. After the end it is dropped. */
+  push(item: T): void {
+    if (this.#ended) return
+    const waiting = this.#waiting
+    if (!waiting) {
+      this.#items.push(item)
+      this.#weight += this.#weigh(item)
+      return
+    }
+    this.#waiting = undefined
+    waiting({ done: false, value: item })
+  }
+
+  /** Takes the oldest waiting item back. */
+  shift(): T | undefined {
+    const item = this.#items.shift()
+    if (item !== undefined) this.#weight -= this.#weigh(item)
+    return item
+  }
+
+  /** Ends the iteration; what waits is dropped. Idempotent. */
+  end(): void {
+    this.#ended = true
+    this.#items.clear()
+    this.#weight = 0
+    this.#waiting?.({ done: true, value: undefined })
+    this.#waiting = undefined
+  }
+
+  /** Throws EdgeError `internal` the second time: two readers would each get half. */
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    if (this.#taken)
+      throw new EdgeError('internal', `A call's ${this.#name} has one reader, and has one already.`)
+    this.#taken = true
+    return {
+      next: () => this.#read(),
+      return: () => {
+        this.end()
+        return Promise.resolve({ done: true, value: undefined })
+      },
+    }
+  }
+
+  #read(): Promise<IteratorResult<T, undefined>> {
+    const item = this.shift()
+    if (item !== undefined) return Promise.resolve({ done: false, value: item })
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+    })
+  }
+}
