@@ -1,0 +1,74 @@
+/** Where the relay may send: decoded and recovered routes inside the operator's CIDRs and ports, never to itself. */
+
+import { type Address, type Cidr, inCidrs, parseCidr } from '../../../core/index.ts'
+import type { DropReason } from './drop-reasons.ts'
+
+/** An inclusive range of ports. */
+export interface PortRange {
+  readonly first: number
+  readonly last: number
+}
+
+/** A range from `3479` or `1024-65535`; undefined when it is none, is empty or contains port 0. */
+export function parsePortRange(text: string): PortRange | undefined {
+  const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text)
+  if (!match) return undefined
+  const first = Number(match[1])
+  const last = Number(match[2] ?? match[1])
+  return first < 1 || last > 65_535 || first > last ? undefined : { first, last }
+}
+
+/** How to make the check. */
+export interface AllowedRoutesOptions {
+  readonly cluster: number
+  /** CIDRs as text, known to be good. */
+  readonly cidrs: readonly string[]
+  readonly ports: PortRange
+  /** Every ip:port that the relay itself is bound to. */
+  readonly own: readonly Address[]
+}
+
+/** Decides on routes and on clients' addresses. */
+export class AllowedRoutes {
+  readonly #cluster: number
+  readonly #ports: PortRange
+  readonly #own: readonly Address[]
+  readonly #v4: readonly Cidr[]
+  readonly #v6: readonly Cidr[]
+
+  constructor(options: AllowedRoutesOptions) {
+    this.#cluster = options.cluster
+    this.#ports = options.ports
+    this.#own = options.own
+    const ranges = options.cidrs.map(parseCidr).filter((range) => range !== undefined)
+    // Apart, since ::/0 is every IPv6 address and must not become every IPv4 one by way of mapped addresses.
+    this.#v4 = ranges.filter((range) => range.network.isIPv4)
+    this.#v6 = ranges.filter((range) => !range.network.isIPv4)
+  }
+
+  /** Why a route may not be used, or undefined when it may. */
+  refusal(cluster: number, address: Address): DropReason | undefined {
+    if (cluster !== this.#cluster) return 'foreign_cluster'
+    if (this.isOwn(address)) return 'own_address'
+    if (address.port < this.#ports.first || address.port > this.#ports.last) return 'route_not_allowed'
+    if (!isUnicast(address)) return 'route_not_allowed'
+    return inCidrs(address.isIPv4 ? this.#v4 : this.#v6, address) ? undefined : 'route_not_allowed'
+  }
+
+  /** Whether the relay itself is bound to it. */
+  isOwn(address: Address): boolean {
+    for (let i = 0; i < this.#own.length; i++) if (this.#own[i]!.equals(address)) return true
+    return false
+  }
+
+  /** Whether a client can have this address. */
+  isClient(address: Address): boolean {
+    return address.port !== 0 && isUnicast(address) && !this.isOwn(address)
+  }
+}
+
+/** Neither unspecified nor multicast nor reserved for broadcast (RFC 6890). */
+function isUnicast(address: Address): boolean {
+  if (address.isUnspecified) return false
+  return address.isIPv4 ? address.w3 >>> 24 < 224 && address.w3 >>> 24 > 0 : address.w0 >>> 24 !== 0xff
+}

@@ -1,0 +1,47 @@
+/** The closed set of reasons for which the relay drops a datagram, and their counters. */
+
+/** Every reason. The README says what each one tells an operator. */
+export const DROP_REASONS = [
+  // from either side
+  'empty', // no bytes, or none behind the framing
+  'unknown_protocol', // the first byte is none of STUN, DTLS, RTP or RTCP
+  'malformed_stun', // the first byte says STUN, the rest does not
+  // from clients
+  'oversize', // too long to be framed
+  'framing', // our internal framing on a public socket
+  'no_route', // no flow, or none with a route that carries it
+  'bad_ufrag', // the USERNAME holds nothing that a codec could have written
+  'unroutable_ufrag', // the codec did not write this ufrag
+  'decode_budget', // too many new ufrags from this part of the network, or in all
+  'foreign_cluster', // the ufrag is of another cluster
+  'route_not_allowed', // the ufrag leads outside the allowed CIDRs or ports
+  'own_address', // the ufrag leads to the relay itself
+  'bad_source', // an address that no client has
+  'ufrag_addresses', // the ufrag is in use from too many client addresses
+  'ufrag_rate', // too many packets of a ufrag that is not confirmed
+  'table_full', // every flow of a full table is confirmed
+  // from the internal socket
+  'bad_frame', // no framing header
+  'unknown_proxy', // framed for an address that is not one of ours
+  'no_flow', // framed for a client without a flow
+  'not_own_transceiver', // from an address that is no route of the flow
+  'pending_downstream', // from a pending route, and no STUN response
+] as const
+
+/** Why a datagram was dropped. */
+export type DropReason = (typeof DROP_REASONS)[number]
+
+/** One counter a reason. Counting allocates nothing. */
+export class DropCounts {
+  readonly #counts = new Map(DROP_REASONS.map((reason): [DropReason, { n: number }] => [reason, { n: 0 }]))
+
+  /** One more. */
+  add(reason: DropReason): void {
+    this.#counts.get(reason)!.n++
+  }
+
+  /** How many since the start. */
+  of(reason: DropReason): number {
+    return this.#counts.get(reason)!.n
+  }
+}
