@@ -1,0 +1,33 @@
+/** The relay: forwards clients' datagrams to the transceivers that their ufrags name, and back. See README.md. */
+
+import { randomInt } from 'node:crypto'
+import { definePlugin, Ingress, RecoveryStore, RoutingCodec } from '../../core/index.ts'
+import { serveFlows } from './admin.ts'
+import { observeRelay } from './metrics.ts'
+import { checkOptions, Options } from './options.ts'
+import { startRelay } from './relay.ts'
+
+/** The plugin. */
+export default definePlugin({
+  name: 'relay',
+  api: 1,
+  options: Options,
+  requires: { codec: RoutingCodec },
+  optional: { recovery: RecoveryStore },
+  provides: { ingress: Ingress },
+  check: checkOptions,
+  async setup(options, services, context) {
+    const relay = await startRelay(options, services, context, randomInt(2 ** 32 - 1))
+    const unobserve = observeRelay(context.meter, relay.state, relay.sockets, relay.recovery)
+    serveFlows(context.admin, relay.state)
+    context.onClose(async () => {
+      unobserve()
+      await relay.close()
+    })
+    context.log.info(
+      { listen: relay.state.locals.map(String), upstream: relay.sockets.upstream.local.toString() },
+      'relay listens',
+    )
+    return { ingress: { addresses: relay.ingress } }
+  },
+})

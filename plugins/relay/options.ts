@@ -1,0 +1,89 @@
+/** The relay's options, as its operator writes them. */
+
+import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+import { parsePortRange } from './pure/allowed-routes.ts'
+
+/** The schema of the relay's options. */
+export const Options = Type.Object({
+  listen: Type.Array(Type.String(), {
+    default: ['0.0.0.0:3478'],
+    minItems: 1,
+    maxItems: 16,
+    description:
+      'Public ip:port pairs that clients send to; 0.0.0.0 or [::] stands for every address of this machine.',
+  }),
+  upstream: Type.String({
+    default: '127.0.0.1:0',
+    description:
+      'Internal ip:port of the framed socket towards transceivers; port 0 takes any. A fixed one survives a restart.',
+  }),
+  allow: Type.Object(
+    {
+      cidrs: Type.Array(Type.String(), {
+        default: ['127.0.0.0/8'],
+        minItems: 1,
+        description: 'Where transceivers are; a route that leads elsewhere is dropped.',
+      }),
+      ports: Type.String({
+        default: '3479',
+        description: 'The port that transceivers listen on, or a range of ports, 3479-3490.',
+      }),
+    },
+    { default: {}, description: 'The only transceivers that this relay forwards to.' },
+  ),
+  maxFlows: Type.Integer({
+    minimum: 16,
+    maximum: 1_048_576,
+    default: 65_536,
+    description: 'Clients at a time; when full, the oldest that was never confirmed makes room.',
+  }),
+})
+
+/** The relay's options with their defaults filled in. */
+export type RelayPluginOptions = Static<typeof Options>
+
+/** What the schema cannot say: addresses, CIDRs and ports must be such, and of one family with `upstream`. */
+export function checkOptions(options: RelayPluginOptions): Problem[] {
+  const problems: Problem[] = []
+  for (const [i, text] of options.listen.entries()) {
+    if (!parseAddress(text)) problems.push(notAnAddress(`/listen/${i}`, text, '0.0.0.0:3478 or [::]:3478'))
+  }
+  const repeated = options.listen.findIndex((text, i) => options.listen.indexOf(text) !== i)
+  if (repeated >= 0) {
+    problems.push({
+      pointer: `/listen/${repeated}`,
+      message: `"${options.listen[repeated]}" is listed twice`,
+      hint: 'list each address once',
+    })
+  }
+  const upstream = parseAddress(options.upstream)
+  if (!upstream) problems.push(notAnAddress('/upstream', options.upstream, '10.0.0.4:3480 or 127.0.0.1:0'))
+  for (const [i, text] of options.allow.cidrs.entries()) {
+    const cidr = parseCidr(text)
+    if (!cidr) {
+      problems.push({
+        pointer: `/allow/cidrs/${i}`,
+        message: `"${text}" is not a CIDR`,
+        hint: 'for example 10.0.0.0/8 or fd00::/8',
+      })
+    } else if (upstream?.isIPv4 && !cidr.network.isIPv4) {
+      problems.push({
+        pointer: `/allow/cidrs/${i}`,
+        message: `"${text}" is IPv6, and "upstream" (${options.upstream}) reaches IPv4 only`,
+        hint: 'set "upstream" to an IPv6 address, or [::]:0 for both families',
+      })
+    }
+  }
+  if (!parsePortRange(options.allow.ports)) {
+    problems.push({
+      pointer: '/allow/ports',
+      message: `"${options.allow.ports}" is neither a port nor a range of ports`,
+      hint: 'for example 3479, or 3479-3490',
+    })
+  }
+  return problems
+}
+
+function notAnAddress(pointer: string, text: string, example: string): Problem {
+  return { pointer, message: `"${text}" is not an ip:port`, hint: `for example ${example}` }
+}

@@ -1,0 +1,96 @@
+/** Opens the relay's sockets: one for each public address, and the framed one towards transceivers. */
+
+import { networkInterfaces } from 'node:os'
+import {
+  type Address,
+  type Context,
+  type Datagram,
+  EdgeError,
+  parseAddress,
+  toAddress,
+  type UdpEngine,
+  type UdpPort,
+} from '../../core/index.ts'
+import { expandListen } from './pure/listen-addresses.ts'
+
+/** The open sockets; `publics` are in the order of the operator's list. */
+export interface RelaySockets {
+  readonly publics: readonly UdpPort[]
+  readonly upstream: UdpPort
+  close(): Promise<void>
+}
+
+/** Where received datagrams go. `local` is the public socket's index in `publics`. */
+export interface Receivers {
+  onClient(local: number, datagram: Datagram): void
+  onTransceiver(datagram: Datagram): void
+}
+
+/** This machine's addresses; the ports are 0. */
+export function machineAddresses(): Address[] {
+  return Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    .flatMap((entry) => toAddress(entry.address, 0) ?? [])
+}
+
+/**
+ * Opens them all or none. Rejects with EdgeError `address_in_use` or `address_unavailable`; one address out of
+ * 0.0.0.0 or :: that cannot be bound is logged and left out.
+ */
+export async function openSockets(
+  udp: UdpEngine,
+  options: { readonly listen: readonly string[]; readonly upstream: string },
+  receivers: Receivers,
+  log: Context['log'],
+): Promise<RelaySockets> {
+  const publics: UdpPort[] = []
+  const open: UdpPort[] = []
+  const close = async (): Promise<void> => {
+    await Promise.all(open.map((port) => port.close()))
+  }
+  try {
+    const listen = options.listen.map(known)
+    for (const { address, isNamed } of expandListen(listen, machineAddresses())) {
+      const local = publics.length
+      try {
+        const port = await udp.open({ address, onDatagram: (d) => receivers.onClient(local, d) })
+        open.push(port)
+        publics.push(port)
+      } catch (error) {
+        if (isNamed || !isUnavailable(error)) throw error
+        log.warn({ err: error, address: address.toString() }, 'relay leaves out an address it cannot bind')
+      }
+    }
+    if (publics.length === 0) {
+      throw new EdgeError('address_unavailable', `none of ${options.listen.join(', ')} can be bound`)
+    }
+    const upstream = await udp.open({
+      address: known(options.upstream),
+      onDatagram: (d) => receivers.onTransceiver(d),
+    })
+    open.push(upstream)
+    return { publics, upstream, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Every ip:port that the sockets answer on, an unspecified one by each of this machine's addresses. */
+export function ownAddresses(sockets: RelaySockets, machine: readonly Address[]): Address[] {
+  const own = sockets.publics.map((port) => port.local)
+  const { local } = sockets.upstream
+  if (!local.isUnspecified) return [...own, local]
+  return [...own, ...machine.map((a) => a.clone().set(a.w0, a.w1, a.w2, a.w3, local.port))]
+}
+
+/** An address that the options' check has already read. */
+function known(text: string): Address {
+  const address = parseAddress(text)
+  if (address === undefined) throw new EdgeError('config_invalid', `"${text}" is not an ip:port`)
+  return address
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof EdgeError && error.code === 'address_unavailable'
+}
