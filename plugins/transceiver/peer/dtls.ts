@@ -74,7 +74,7 @@ export class DtlsEndpoint {
 
   /**
    * Begins. A client sends its ClientHello; a server waits for one without a deadline, which is the caller's
-   * to set, and so are datagrams that come before.
+   * to set. Its first datagram starts a server too; a client drops what comes before.
    */
   start(now: number): void {
     if (this.#state !== 'new') return
@@ -88,6 +88,7 @@ export class DtlsEndpoint {
    */
   receive(bytes: Buffer, start: number, end: number, now: number): boolean {
     const { role } = this.#options
+    if (role === 'server') this.start(now)
     const open = this.#state === 'connecting' || this.#state === 'connected'
     if (!open || !acceptable(bytes, start, end, role, this.#state === 'connected')) {
       this.dropped++
