@@ -16,7 +16,7 @@ export function registerChecks(name: string, checks: readonly Check[]): void {
 export async function eventually(
   what: string,
   probe: () => boolean | Promise<boolean>,
-  patience = 5000,
+  patience = 2000,
 ): Promise<void> {
   const start = performance.now()
   while (!(await probe())) {

@@ -1,5 +1,7 @@
 /** The door for tests, here and in other people's plugins: `import { … } from 'earshot/testing'`. */
 
+export type { Check } from './check.ts'
+export { eventually } from './check.ts'
 export { FakeClock } from './fake-clock.ts'
 export type { Impairments } from './impairment.ts'
 export type { Direction, LinkCounters, LossyLinkOptions, Tap } from './lossy-link.ts'
@@ -7,3 +9,7 @@ export { LossyLink } from './lossy-link.ts'
 export type { Delivery, Flight } from './memory-udp.ts'
 export { MemoryNetwork } from './memory-udp.ts'
 export { Prng } from './prng.ts'
+export type { RecoveryStoreSubject } from './recovery-store.ts'
+export { checkRecoveryStore, recoveryStoreChecks } from './recovery-store.ts'
+export type { CodecKeys, RoutingCodecClaims } from './routing-codec.ts'
+export { checkRoutingCodec, routingCodecChecks } from './routing-codec.ts'
