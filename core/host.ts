@@ -1,0 +1,271 @@
+/** Sets up the plugins of a loaded config, opens the listeners, and takes everything down again in reverse. */
+
+import { dirname, resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Logger } from 'pino'
+import { listenAddress } from './config/check-root.ts'
+import type { Loaded } from './config/load.ts'
+import type { UdpEngine } from './contracts/udp-port.ts'
+import type { Wired } from './graph.ts'
+import { addHealth, Health } from './health.ts'
+import { createListener, openListener } from './http.ts'
+import { authenticator } from './http-auth.ts'
+import { tlsIdentity } from './http-tls.ts'
+import { Life, STEP_LIMIT } from './life.ts'
+import { createLog } from './log.ts'
+import { announce, warnOfExposure } from './start-notes.ts'
+import { createTelemetry, type Telemetry } from './telemetry.ts'
+import { within } from './time-limit.ts'
+import { defaultEngine } from './udp/engines.ts'
+import { VERSION } from './version.ts'
+import { Address } from './wire/address.ts'
+
+/** What may be given instead of what the config says; tests do. */
+export interface StartOptions {
+  readonly log?: Logger
+  readonly udp?: UdpEngine
+  readonly telemetry?: Telemetry
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** How long one plugin may take for a step of its start or end, in milliseconds. Default 10 s. */
+  readonly stepLimit?: number
+}
+
+/** A running edge. */
+export interface Edge extends AsyncDisposable {
+  /** The public listener; `http.inject` makes a request without a socket. */
+  readonly http: FastifyInstance
+  readonly admin: FastifyInstance
+  readonly address: Address
+  /** Undefined when the config has no admin listener. */
+  readonly adminAddress: Address | undefined
+  readonly health: Health
+  readonly log: Logger
+  readonly telemetry: Telemetry
+  /** Not ready any more; waits for the plugins to finish their work, at most `drainSeconds`. */
+  drain(): Promise<void>
+  /** Drains, then closes everything. Never rejects; a second call waits for the first. */
+  close(): Promise<void>
+  /** Tells plugins that waiting is over: their `signal` aborts. */
+  abort(): void
+}
+
+/** How long requests in flight may take once everything else is closed, in milliseconds. */
+const LAST_REQUESTS = 2000
+const LAST_TELEMETRY = 5000
+
+/**
+ * Starts an edge. When anything fails, what was set up is closed again in reverse, and the EdgeError names the
+ * plugin or the listener.
+ */
+export async function start(loaded: Loaded, options: StartOptions = {}): Promise<Edge> {
+  const host = await Host.create(loaded, options)
+  try {
+    for (const one of loaded.order) await host.setUp(one)
+    await host.open()
+  } catch (error) {
+    await host.takeDown()
+    throw error
+  }
+  return host
+}
+
+class Host implements Edge {
+  readonly http: FastifyInstance
+  readonly admin: FastifyInstance
+  readonly health = new Health()
+  readonly log: Logger
+  readonly telemetry: Telemetry
+  address = new Address()
+  adminAddress: Address | undefined
+  readonly #loaded: Loaded
+  readonly #life: Life
+  readonly #udp: UdpEngine
+  readonly #authenticate
+  readonly #stop = new AbortController()
+  readonly #given = new Map<string, Readonly<Record<string, unknown>>>()
+  #drained: Promise<void> | undefined
+  #closed: Promise<void> | undefined
+
+  private constructor(
+    loaded: Loaded,
+    { udp, stepLimit }: StartOptions,
+    shared: { log: Logger; telemetry: Telemetry; http: FastifyInstance; admin: FastifyInstance },
+  ) {
+    this.#loaded = loaded
+    this.#udp = udp ?? defaultEngine()
+    this.log = shared.log
+    this.telemetry = shared.telemetry
+    this.http = shared.http
+    this.admin = shared.admin
+    this.#life = new Life(this.log, stepLimit ?? STEP_LIMIT)
+    this.#authenticate = authenticator(loaded.config.http.keys)
+  }
+
+  static async create(loaded: Loaded, options: StartOptions): Promise<Host> {
+    const { config, redact } = loaded
+    const log = options.log ?? createLog({ ...config.log, redact })
+    const telemetry =
+      options.telemetry ??
+      createTelemetry({ otlp: config.telemetry.otlp, version: VERSION, env: options.env ?? process.env })
+    const tls = tlsIdentity(fromFolder(config.http.tls, dirname(resolve(loaded.file))))
+    const { bodyLimit, origins, keys } = config.http
+    const keyless = Object.keys(keys).length === 0
+    const http = await createListener({
+      log: listenerLog(log, 'http'),
+      bodyLimit,
+      origins,
+      tls,
+      guarded: keyless && onLoopback(config.http.listen),
+    })
+    const admin = await createListener({
+      log: listenerLog(log, 'admin'),
+      bodyLimit,
+      guarded: config.admin !== false && onLoopback(config.admin.listen),
+    })
+    const host = new Host(loaded, options, { log, telemetry, http, admin })
+    host.#addOwnRoutes()
+    return host
+  }
+
+  /** Sets one plugin up, in a scope of its own on both listeners. */
+  async setUp(one: Wired): Promise<void> {
+    const { id } = one
+    let outcome: { services: Readonly<Record<string, unknown>> } | { error: unknown } | undefined
+    const inScopes = async (http: FastifyInstance, admin: FastifyInstance): Promise<void> => {
+      try {
+        outcome = { services: await this.#life.step(id, 'setup', () => this.#setup(one, http, admin)) }
+      } catch (error) {
+        outcome = { error }
+      }
+    }
+    const meta = { name: id, encapsulate: true }
+    await this.http.register(
+      fp(async (http) => {
+        await this.admin.register(fp(async (admin) => inScopes(http, admin), meta))
+      }, meta),
+    )
+    if (!outcome || 'error' in outcome) throw outcome?.error
+    this.#given.set(id, outcome.services)
+    this.log.debug({ plugin: id, use: one.use }, 'plugin set up')
+  }
+
+  async #setup(
+    { id, plugin, options, from }: Wired,
+    http: FastifyInstance,
+    admin: FastifyInstance,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const services = Object.fromEntries(
+      [...from].map(([local, giver]) => [local, giver && this.#given.get(giver.id)?.[giver.local]]),
+    )
+    const given = await plugin.setup(options, services, {
+      id,
+      node: this.#loaded.node,
+      log: this.log.child({ plugin: id }),
+      tracer: this.telemetry.tracer(id),
+      meter: this.telemetry.meter(id),
+      tracing: this.telemetry.tracing,
+      http,
+      admin,
+      udp: this.#udp,
+      authenticate: this.#authenticate,
+      signal: this.#stop.signal,
+      onReady: (run) => this.#life.onReady(id, run),
+      onDrain: (run) => this.#life.onDrain(id, run),
+      onClose: (run) => this.#life.onClose(id, run),
+    })
+    for (const local of Object.keys(plugin.provides ?? {})) {
+      if (given?.[local] === undefined) throw new Error(`it provides "${local}" but returned none`)
+    }
+    return given ?? {}
+  }
+
+  /** Tells plugins that all are there, then opens the doors. */
+  async open(): Promise<void> {
+    const { config, node } = this.#loaded
+    await this.#life.ready()
+    if (config.admin !== false) {
+      this.adminAddress = await openListener(this.admin, addressOf(config.admin.listen), 'admin.listen')
+    } else await this.admin.ready()
+    this.address = await openListener(this.http, addressOf(config.http.listen), 'http.listen')
+    this.health.state = 'ready'
+    warnOfExposure(this.log, node, this.address, this.adminAddress, this.#given.values())
+    announce(this.log, config, this.address, this.adminAddress)
+  }
+
+  drain(): Promise<void> {
+    this.#drained ??= this.#drain()
+    return this.#drained
+  }
+
+  async #drain(): Promise<void> {
+    this.health.state = 'draining'
+    await this.#life.drain(this.#loaded.config.drainSeconds * 1000)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.drain().then(() => this.takeDown())
+    return this.#closed
+  }
+
+  /** Stops listening, closes the plugins last in first out, and sends the last telemetry. Never rejects. */
+  async takeDown(): Promise<void> {
+    this.health.state = 'closed'
+    this.#stop.abort()
+    const http = shut(this.http)
+    await this.#life.close()
+    await http
+    await shut(this.admin)
+    await this.telemetry.close(LAST_TELEMETRY)
+  }
+
+  abort(): void {
+    this.#stop.abort()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #addOwnRoutes(): void {
+    addHealth(this.http, this.health)
+    addHealth(this.admin, this.health)
+    if (!this.#loaded.config.telemetry.prometheus) return
+    this.admin.get('/metrics', async (_request, reply) => {
+      return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await this.telemetry.metricsText())
+    })
+  }
+}
+
+/** Closes a listener; requests that take too long are cut off. */
+async function shut(instance: FastifyInstance): Promise<void> {
+  const closing = Promise.resolve(instance.close()).catch(() => {})
+  await within(LAST_REQUESTS, () => closing)
+  instance.server.closeAllConnections()
+  await within(LAST_REQUESTS, () => closing)
+}
+
+/** Fastify tells at level info that it listens; the host has its own words for that. */
+function listenerLog(log: Logger, listener: string): Logger {
+  const chatty = log.isLevelEnabled('info') && !log.isLevelEnabled('debug')
+  return log.child({ listener }, chatty ? { level: 'warn' } : {})
+}
+
+function onLoopback(listen: string): boolean {
+  return addressOf(listen).isLoopback
+}
+
+function addressOf(listen: string): Address {
+  const address = listenAddress(listen)
+  if (!address) throw new Error(`not a checked address: ${listen}`)
+  return address
+}
+
+/** Certificate files are named relative to the config file. */
+function fromFolder<T extends false | 'self-signed' | { cert: string; key: string }>(
+  tls: T,
+  folder: string,
+): false | 'self-signed' | { cert: string; key: string } {
+  if (tls === false || typeof tls === 'string') return tls
+  return { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) }
+}

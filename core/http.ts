@@ -1,0 +1,108 @@
+/** The two listeners: the public one for clients, the admin one for operators. Both are Fastify. */
+
+import { createServer, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import cors from '@fastify/cors'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  LogController,
+} from 'fastify'
+import type { Logger } from 'pino'
+import { isObject } from './config/pointer.ts'
+import { EdgeError } from './errors.ts'
+import { answerBrokenRequest, answerErrors, sendError } from './http-errors.ts'
+import { CORS, guardLoopback, originMatcher } from './http-origins.ts'
+import type { TlsIdentity } from './http-tls.ts'
+import { type Address, toAddress } from './wire/address.ts'
+
+/** How to make a listener. */
+export interface ListenerOptions {
+  readonly log: Logger
+  /** Largest body, in bytes. */
+  readonly bodyLimit: number
+  readonly tls?: TlsIdentity | undefined
+  /** Web origins that may read answers; none for a listener without CORS. */
+  readonly origins?: readonly string[]
+  /** True for a listener on loopback that asks for no key: strangers' pages are kept out. */
+  readonly guarded: boolean
+}
+
+/** A request's headers and body must be complete after this long, in milliseconds. */
+const REQUEST_TIMEOUT = 30_000
+
+/** Call ids stand in paths, and are longer than the 100 characters that Fastify takes by itself. */
+const MAX_PARAM = 512
+
+/** Makes a listener that does not listen yet. */
+export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
+  const { log, bodyLimit, tls, origins, guarded } = options
+  const loggerInstance: FastifyBaseLogger = log
+  const settings: FastifyHttpOptions<Server> = {
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: { maxParamLength: MAX_PARAM },
+    bodyLimit,
+    pluginTimeout: 0,
+    requestTimeout: REQUEST_TIMEOUT,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      sendError(error, request, reply)
+    },
+    serverFactory: (handler) => {
+      const server = tls ? createTlsServer({ ...tls, minVersion: 'TLSv1.2' }, handler) : createServer(handler)
+      server.requestTimeout = REQUEST_TIMEOUT
+      server.headersTimeout = REQUEST_TIMEOUT
+      return server
+    },
+  }
+  const instance: FastifyInstance = Fastify(settings)
+  const allowed = originMatcher(origins ?? [])
+  answerErrors(instance)
+  if (origins) {
+    const origin = (value: string | undefined, done: (error: null, allow: boolean) => void): void =>
+      done(null, value !== undefined && allowed(value))
+    await instance.register(cors, { ...CORS, origin, strictPreflight: false })
+  }
+  if (guarded) {
+    instance.addHook('onRequest', async (request) => guardLoopback(request, allowed))
+  }
+  return instance
+}
+
+/**
+ * Opens a listener and returns the address with the real port. `setting` is the place in the config, for the
+ * EdgeError: `address_in_use` or `address_unavailable`.
+ */
+export async function openListener(
+  instance: FastifyInstance,
+  wanted: Address,
+  setting: string,
+): Promise<Address> {
+  try {
+    await instance.listen({ host: wanted.host, port: wanted.port })
+  } catch (cause) {
+    throw bindError(cause, wanted, setting)
+  }
+  const bound = instance.server.address()
+  const port = isObject(bound) && typeof bound.port === 'number' ? bound.port : wanted.port
+  return toAddress(wanted.host, port) ?? wanted
+}
+
+function bindError(cause: unknown, wanted: Address, setting: string): unknown {
+  const code = isObject(cause) ? cause.code : undefined
+  if (code === 'EADDRINUSE') {
+    const message = `${setting}: ${wanted} is in use already; stop what listens there, or set ${setting} to another port`
+    return new EdgeError('address_in_use', message, { cause })
+  }
+  if (code === 'EADDRNOTAVAIL') {
+    const message = `${setting}: ${wanted.host} is no address of this machine; set ${setting} to one that is`
+    return new EdgeError('address_unavailable', message, { cause })
+  }
+  if (code === 'EACCES') {
+    const message = `${setting}: this user may not listen on port ${wanted.port}; set ${setting} to a port from 1024 up`
+    return new EdgeError('address_unavailable', message, { cause })
+  }
+  return cause
+}

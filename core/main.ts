@@ -1,0 +1,145 @@
+/** The command line: `earshot run FILE | check FILE | schema [--write] | version | help`. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { editorSchemaText } from './config/editor-schema.ts'
+import { load } from './config/load.ts'
+import { hintFor } from './config/suggest.ts'
+import { EdgeError } from './errors.ts'
+import { builtIns } from './find-plugin.ts'
+import { start } from './host.ts'
+import { guardProcess } from './process-guard.ts'
+import { installationFolder } from './self-resolve.ts'
+import { onStopSignals } from './signals.ts'
+import { VERSION } from './version.ts'
+
+/** Exit codes, from sysexits.h. */
+const USAGE = 64
+const CONFIG = 78
+
+const HELP = `Earshot ${VERSION}: a voice AI edge.
+
+  earshot run FILE          run the edge that a config file describes
+  earshot check FILE        say whether a config file is right, and what is wrong with it
+  earshot schema [--write]  print the config's JSON Schema for editors; --write keeps it as edge.schema.json
+  earshot version           print the version
+  earshot help              print this
+
+FILE is an edge.config.json. Exit codes: 0 done, 1 failed, 64 wrong usage, 78 wrong config.
+`
+
+const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number | undefined>>> = {
+  run: (args) => withFile('run', args, run),
+  check: (args) => withFile('check', args, check),
+  schema,
+  version: async () => print(`${VERSION}\n`),
+  help: async () => print(HELP),
+}
+
+const ALIASES: Readonly<Record<string, string>> = {
+  '--version': 'version',
+  '-v': 'version',
+  '--help': 'help',
+  '-h': 'help',
+}
+
+async function main([first, ...args]: readonly string[]): Promise<number | undefined> {
+  if (first === undefined) return complain(HELP)
+  const name = ALIASES[first] ?? first
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!command) {
+    const hint = hintFor(first, Object.keys(COMMANDS), 'see: earshot help')
+    return complain(`there is no command "${first}"; ${hint}\n`)
+  }
+  return command(args)
+}
+
+async function withFile(
+  name: string,
+  args: readonly string[],
+  command: (file: string) => Promise<number | undefined>,
+): Promise<number | undefined> {
+  const [file, ...more] = args
+  if (file === undefined || more.length > 0 || file.startsWith('-')) {
+    return complain(`usage: earshot ${name} FILE\n`)
+  }
+  return command(file)
+}
+
+async function check(file: string): Promise<number> {
+  const { order } = await load(file)
+  const ids = order.map(({ id }) => id)
+  const count = ids.length === 1 ? '1 plugin' : `${ids.length} plugins`
+  return print(
+    `${file} is valid: ${count}${ids.length > 0 ? `, set up in this order: ${ids.join(', ')}` : ''}\n`,
+  )
+}
+
+async function schema(args: readonly string[]): Promise<number> {
+  const [flag, ...more] = args
+  if ((flag !== undefined && flag !== '--write') || more.length > 0) {
+    return complain('usage: earshot schema [--write]\n')
+  }
+  const text = editorSchemaText(await builtIns())
+  if (flag === undefined) return print(text)
+  const path = join(installationFolder(), 'edge.schema.json')
+  writeFileSync(path, text)
+  return print(`${path} written\n`)
+}
+
+/** Runs until a signal; undefined, since the process lives on. */
+async function run(file: string): Promise<undefined> {
+  const loaded = await load(file)
+  let stopping: (() => void) | undefined
+  let aborting = (): void => {}
+  onStopSignals({
+    stop: () => {
+      if (stopping) stopping()
+      else process.exit(0)
+    },
+    abort: (_signal, exitCode) => {
+      aborting()
+      process.exit(exitCode)
+    },
+  })
+  const edge = await start(loaded).catch((error: unknown) => {
+    process.exit(fail(error, loaded.redact))
+  })
+  guardProcess(edge.log, edge.telemetry.meter('earshot'))
+  aborting = () => edge.abort()
+  stopping = () => {
+    edge.log.info('stopping: calls may finish; a second signal stops at once')
+    edge.close().then(() => {
+      edge.log.info('stopped')
+      process.exit(0)
+    })
+  }
+}
+
+function print(text: string): 0 {
+  process.stdout.write(text)
+  return 0
+}
+
+function complain(text: string): number {
+  process.stderr.write(text)
+  return USAGE
+}
+
+function fail(error: unknown, redact = (text: string): string => text): number {
+  const known = error instanceof EdgeError
+  const text = known ? error.message : error instanceof Error ? error.stack : String(error)
+  process.stderr.write(`${redact(text ?? '')}\n`)
+  return known && error.code === 'config_invalid' ? CONFIG : 1
+}
+
+// A reader that goes away (`earshot check … | head`) is no reason to crash.
+process.stdout.on('error', () => {})
+process.stderr.on('error', () => {})
+
+try {
+  const code = await main(process.argv.slice(2))
+  if (code !== undefined) process.exitCode = code
+} catch (error) {
+  process.exit(fail(error))
+}

@@ -1,0 +1,136 @@
+/**
+ * OpenTelemetry for the process: spans and metrics by OTLP/HTTP when a collector is named, metrics as Prometheus text
+ * always. Nothing is registered globally; plugins get theirs from the host.
+ */
+
+import { type Meter, ROOT_CONTEXT, SpanKind, type Tracer } from '@opentelemetry/api'
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources'
+import {
+  type IMetricReader,
+  MeterProvider,
+  MetricReader,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  type Sampler,
+  SamplingDecision,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { CallIdGenerator, type CallTracing, createCallTracing } from './call-tracing.ts'
+
+/** How to report. */
+export interface TelemetryOptions {
+  /** Base URL of an OTLP/HTTP collector; the standard OTEL_* variables name one as well. */
+  readonly otlp?: string | undefined
+  readonly version: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Gets every span besides the exporter; then spans are recorded though no collector is named. */
+  readonly spanProcessors?: readonly SpanProcessor[]
+}
+
+/** The process's telemetry. */
+export interface Telemetry {
+  /** For one plugin; its id becomes the scope's name. */
+  tracer(scope: string): Tracer
+  meter(scope: string): Meter
+  readonly tracing: CallTracing
+  /** All metrics in Prometheus' text format. */
+  metricsText(): Promise<string>
+  /** Sends what is left, waiting at most `milliseconds`. Never rejects. */
+  close(milliseconds: number): Promise<void>
+}
+
+/** Starts telemetry. */
+export function createTelemetry(options: TelemetryOptions): Telemetry {
+  const { env } = options
+  const off = env.OTEL_SDK_DISABLED === 'true'
+  const resource = resourceOf(options.version)
+  const exporter = off ? undefined : traceExporter(options)
+  const spanProcessors = [
+    ...(options.spanProcessors ?? []),
+    ...(exporter ? [new BatchSpanProcessor({ exporter })] : []),
+  ]
+  const sampler = spanProcessors.length > 0 ? samplerFrom(env) : new AlwaysOffSampler()
+  const ids = new CallIdGenerator()
+  const traces = new TracerProvider({ resource, sampler, idGenerator: ids, spanProcessors })
+  const reader = new TextReader()
+  const push = off ? undefined : metricReader(options)
+  const metrics = new MeterProvider({ resource, readers: [reader, ...(push ? [push] : [])] })
+  const sampled = (traceId: string): boolean =>
+    sampler.shouldSample(ROOT_CONTEXT, traceId, 'call', SpanKind.SERVER, {}, []).decision ===
+    SamplingDecision.RECORD_AND_SAMPLED
+  return {
+    tracer: (scope) => traces.getTracer(scope),
+    meter: (scope) => metrics.getMeter(scope),
+    tracing: createCallTracing(traces.getTracer('earshot'), ids, sampled),
+    metricsText: () => reader.text(),
+    close: async (milliseconds) => {
+      const late = new Promise<void>((done) => setTimeout(done, milliseconds).unref())
+      await Promise.race([Promise.allSettled([traces.shutdown(), metrics.shutdown()]), late])
+    },
+  }
+}
+
+function resourceOf(version: string): Resource {
+  const own = resourceFromAttributes({ 'service.name': 'earshot', 'service.version': version })
+  return defaultResource()
+    .merge(own)
+    .merge(detectResources({ detectors: [envDetector] }))
+}
+
+function traceExporter({ otlp, env }: TelemetryOptions): OTLPTraceExporter | undefined {
+  if (env.OTEL_TRACES_EXPORTER === 'none') return undefined
+  if (otlp !== undefined) return new OTLPTraceExporter({ url: endpoint(otlp, 'traces') })
+  const named = env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  return named ? new OTLPTraceExporter() : undefined
+}
+
+function metricReader({ otlp, env }: TelemetryOptions): IMetricReader | undefined {
+  if (env.OTEL_METRICS_EXPORTER === 'none') return undefined
+  const named = env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT
+  if (otlp === undefined && !named) return undefined
+  const exporter = new OTLPMetricExporter(otlp === undefined ? {} : { url: endpoint(otlp, 'metrics') })
+  return new PeriodicExportingMetricReader({ exporter })
+}
+
+const endpoint = (base: string, signal: string): string => `${base.replace(/\/+$/, '')}/v1/${signal}`
+
+/**
+ * The sampler of OTEL_TRACES_SAMPLER. It decides by trace id alone, never by a parent: so every process that sees a
+ * piece of a call decides alike.
+ */
+function samplerFrom(env: TelemetryOptions['env']): Sampler {
+  const name = (env.OTEL_TRACES_SAMPLER ?? '').replace('parentbased_', '')
+  if (name === 'always_off') return new AlwaysOffSampler()
+  if (name !== 'traceidratio') return new AlwaysOnSampler()
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG ?? 1)
+  return new TraceIdRatioBasedSampler(Number.isFinite(ratio) ? ratio : 1)
+}
+
+/** Collects when asked, and at no other time. The scope stays a label: two plugins may count under one name. */
+class TextReader extends MetricReader {
+  readonly #serializer = new PrometheusSerializer()
+
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.collect()
+    return this.#serializer.serialize(resourceMetrics)
+  }
+
+  protected override async onShutdown(): Promise<void> {}
+
+  protected override async onForceFlush(): Promise<void> {}
+}
