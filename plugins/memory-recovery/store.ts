@@ -6,8 +6,11 @@ const TTL_MS = 30_000
 /** How many expired entries one `remember` takes along, so that it never costs much. */
 const SWEEP = 8
 
+/** The session as text of one character a byte: a typed array of its own costs ten times its bytes. */
 interface Entry {
-  readonly value: Recovered
+  readonly cluster: number
+  readonly transceiver: Address
+  readonly session: string
   readonly expires: number
 }
 
@@ -33,18 +36,18 @@ export class MemoryStore implements RecoveryStore {
     const key = keyOf(advertised, client)
     // Setting alone would leave it at its old place in the order.
     this.#entries.delete(key)
-    this.#entries.set(key, { value: copyOf(value), expires: this.#now() + TTL_MS })
+    this.#entries.set(key, toEntry(value, this.#now() + TTL_MS))
     if (this.#entries.size > this.#maxEntries) this.#dropOldest()
   }
 
   forget(advertised: Address, client: Address, transceiver: Address): void {
     const key = keyOf(advertised, client)
-    if (this.#entries.get(key)?.value.transceiver.equals(transceiver)) this.#entries.delete(key)
+    if (this.#entries.get(key)?.transceiver.equals(transceiver)) this.#entries.delete(key)
   }
 
   async recall(advertised: Address, client: Address): Promise<Recovered | undefined> {
     const entry = this.#entries.get(keyOf(advertised, client))
-    return entry && entry.expires > this.#now() ? copyOf(entry.value) : undefined
+    return entry && entry.expires > this.#now() ? toRecovered(entry) : undefined
   }
 
   /** Drops up to `limit` expired entries. */
@@ -68,6 +71,14 @@ function keyOf(advertised: Address, client: Address): string {
   return `${advertised} ${client}`
 }
 
-function copyOf({ cluster, transceiver, session }: Recovered): Recovered {
-  return { cluster, transceiver: transceiver.clone(), session: Uint8Array.from(session) }
+function toEntry({ cluster, transceiver, session }: Recovered, expires: number): Entry {
+  return { cluster, transceiver: transceiver.clone(), session: String.fromCharCode(...session), expires }
+}
+
+function toRecovered({ cluster, transceiver, session }: Entry): Recovered {
+  return {
+    cluster,
+    transceiver: transceiver.clone(),
+    session: Uint8Array.from(Buffer.from(session, 'latin1')),
+  }
 }
