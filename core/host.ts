@@ -4,19 +4,16 @@ import { dirname, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Logger } from 'pino'
-import { listenAddress } from './config/check-root.ts'
 import type { Loaded } from './config/load.ts'
 import type { UdpEngine } from './contracts/udp-port.ts'
 import type { Wired } from './graph.ts'
 import { addHealth, Health } from './health.ts'
-import { createListener, openListener } from './http.ts'
 import { authenticator } from './http-auth.ts'
-import { tlsIdentity } from './http-tls.ts'
 import { Life, STEP_LIMIT } from './life.ts'
+import { createListeners, openListeners, shut } from './listeners.ts'
 import { createLog } from './log.ts'
 import { announce, warnOfExposure } from './start-notes.ts'
 import { createTelemetry, type Telemetry } from './telemetry.ts'
-import { within } from './time-limit.ts'
 import { defaultEngine } from './udp/engines.ts'
 import { VERSION } from './version.ts'
 import { Address } from './wire/address.ts'
@@ -50,8 +47,7 @@ export interface Edge extends AsyncDisposable {
   abort(): void
 }
 
-/** How long requests in flight may take once everything else is closed, in milliseconds. */
-const LAST_REQUESTS = 2000
+/** How long the last telemetry may take to leave, in milliseconds. */
 const LAST_TELEMETRY = 5000
 
 /**
@@ -108,21 +104,7 @@ class Host implements Edge {
     const telemetry =
       options.telemetry ??
       createTelemetry({ otlp: config.telemetry.otlp, version: VERSION, env: options.env ?? process.env })
-    const tls = tlsIdentity(fromFolder(config.http.tls, dirname(resolve(loaded.file))))
-    const { bodyLimit, origins, keys } = config.http
-    const keyless = Object.keys(keys).length === 0
-    const http = await createListener({
-      log: listenerLog(log, 'http'),
-      bodyLimit,
-      origins,
-      tls,
-      guarded: keyless && onLoopback(config.http.listen),
-    })
-    const admin = await createListener({
-      log: listenerLog(log, 'admin'),
-      bodyLimit,
-      guarded: config.admin !== false && onLoopback(config.admin.listen),
-    })
+    const { http, admin } = await createListeners(config, dirname(resolve(loaded.file)), log)
     const host = new Host(loaded, options, { log, telemetry, http, admin })
     host.#addOwnRoutes()
     return host
@@ -184,10 +166,9 @@ class Host implements Edge {
   async open(): Promise<void> {
     const { config, node } = this.#loaded
     await this.#life.ready()
-    if (config.admin !== false) {
-      this.adminAddress = await openListener(this.admin, addressOf(config.admin.listen), 'admin.listen')
-    } else await this.admin.ready()
-    this.address = await openListener(this.http, addressOf(config.http.listen), 'http.listen')
+    const { admin, http } = await openListeners(config, this)
+    this.address = http
+    this.adminAddress = admin
     this.health.state = 'ready'
     warnOfExposure(this.log, node, this.address, this.adminAddress, this.#given.values())
     announce(this.log, config, this.address, this.adminAddress)
@@ -235,37 +216,4 @@ class Host implements Edge {
       return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await this.telemetry.metricsText())
     })
   }
-}
-
-/** Closes a listener; requests that take too long are cut off. */
-async function shut(instance: FastifyInstance): Promise<void> {
-  const closing = Promise.resolve(instance.close()).catch(() => {})
-  await within(LAST_REQUESTS, () => closing)
-  instance.server.closeAllConnections()
-  await within(LAST_REQUESTS, () => closing)
-}
-
-/** Fastify tells at level info that it listens; the host has its own words for that. */
-function listenerLog(log: Logger, listener: string): Logger {
-  const chatty = log.isLevelEnabled('info') && !log.isLevelEnabled('debug')
-  return log.child({ listener }, chatty ? { level: 'warn' } : {})
-}
-
-function onLoopback(listen: string): boolean {
-  return addressOf(listen).isLoopback
-}
-
-function addressOf(listen: string): Address {
-  const address = listenAddress(listen)
-  if (!address) throw new Error(`not a checked address: ${listen}`)
-  return address
-}
-
-/** Certificate files are named relative to the config file. */
-function fromFolder<T extends false | 'self-signed' | { cert: string; key: string }>(
-  tls: T,
-  folder: string,
-): false | 'self-signed' | { cert: string; key: string } {
-  if (tls === false || typeof tls === 'string') return tls
-  return { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) }
 }

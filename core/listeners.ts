@@ -1,0 +1,73 @@
+/** The two listeners as the config describes them: made, opened, shut. */
+
+import { resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { listenAddress } from './config/check-root.ts'
+import type { RootConfig } from './config/root-schema.ts'
+import { createListener, openListener } from './http.ts'
+import { tlsIdentity } from './http-tls.ts'
+import { within } from './time-limit.ts'
+import type { Address } from './wire/address.ts'
+
+/** The public and the admin listener. */
+export interface Listeners {
+  readonly http: FastifyInstance
+  readonly admin: FastifyInstance
+}
+
+/** How long requests in flight may take once everything else is closed, in milliseconds. */
+const LAST_REQUESTS = 2000
+
+/** Makes both; neither listens yet. Certificate files are named relative to `folder`. */
+export async function createListeners(config: RootConfig, folder: string, log: Logger): Promise<Listeners> {
+  const { bodyLimit, origins, keys, tls, listen } = config.http
+  const files = tls && typeof tls === 'object'
+  const placed = files ? { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) } : tls
+  const keyless = Object.keys(keys).length === 0
+  const http = await createListener({
+    log: listenerLog(log, 'http'),
+    bodyLimit,
+    origins,
+    tls: tlsIdentity(placed),
+    guarded: keyless && addressOf(listen).isLoopback,
+  })
+  const admin = await createListener({
+    log: listenerLog(log, 'admin'),
+    bodyLimit,
+    guarded: config.admin !== false && addressOf(config.admin.listen).isLoopback,
+  })
+  return { http, admin }
+}
+
+/** Opens both, the public one last; the addresses with their real ports. `admin` is undefined when there is none. */
+export async function openListeners(
+  config: RootConfig,
+  { http, admin }: Listeners,
+): Promise<{ http: Address; admin: Address | undefined }> {
+  const operators =
+    config.admin === false
+      ? undefined
+      : await openListener(admin, addressOf(config.admin.listen), 'admin.listen')
+  return { admin: operators, http: await openListener(http, addressOf(config.http.listen), 'http.listen') }
+}
+
+/** Closes a listener; requests that take too long are cut off. */
+export async function shut(instance: FastifyInstance): Promise<void> {
+  const closing = Promise.resolve(instance.close()).catch(() => {})
+  await within(LAST_REQUESTS, () => closing)
+  instance.server.closeAllConnections()
+  await within(LAST_REQUESTS, () => closing)
+}
+
+/** Fastify tells at level info that it listens; the host has its own words for that. */
+function listenerLog(log: Logger, listener: string): Logger {
+  const chatty = log.isLevelEnabled('info') && !log.isLevelEnabled('debug')
+  return log.child({ listener }, chatty ? { level: 'warn' } : {})
+}
+
+function addressOf(listen: string): Address {
+  const address = listenAddress(listen)
+  if (!address) throw new Error(`not a checked address: ${listen}`)
+  return address
+}
