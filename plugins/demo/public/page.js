@@ -1,0 +1,238 @@
+/**
+ * The page: one button, and what it shows while a call goes on. `window.earshotDemo` shows the same to tests:
+ * `state` ('idle' | 'starting' | 'live'), `callId`, `stages` (name → ms since the click), `stats` (the newest
+ * figures), `events` ([{way, data, at}]), `problem` ({kind, title, advice} or undefined), `endedAt` (performance.now()
+ * when the last call ended), `remoteStream`, and `peerConnection`. The page's query: `?raw` turns voice processing off,
+ * `?model=` names the model.
+ */
+
+import { Call } from './call.js'
+import { EventLog, toEvent } from './events.js'
+import { Meter, SILENCE_DB } from './meters.js'
+import { listMicrophones, microphoneAllowedHere, openMicrophone } from './microphone.js'
+import { insecure, ofEnding, ofError } from './problems.js'
+import { Stages } from './stages.js'
+import { StatsPanel, StatsReader } from './stats.js'
+
+const $ = (id) => document.getElementById(id)
+const query = new URLSearchParams(location.search)
+const WORDS = {
+  idle: ['Say something.', 'Call', $('lede').textContent],
+  starting: [
+    'One moment.',
+    'Cancel',
+    'Your browser may ask whether this page may use the microphone. It needs to.',
+  ],
+  live: [
+    'Go ahead, talk.',
+    'Hang up',
+    'You are in a call with this edge. What it answers comes out of your speakers.',
+  ],
+}
+
+const demo = {
+  state: 'idle',
+  stages: {},
+  stats: undefined,
+  events: [],
+  problem: undefined,
+  remoteStream: undefined,
+}
+window.earshotDemo = demo
+
+const stages = new Stages($('stages'), $('stages-total'))
+const panel = new StatsPanel($('stats'), $('stats-path'))
+const log = new EventLog($('events'), $('events-count'))
+const input = new Meter($('input-level'), $('input-decibels'), $('input-meter'))
+const output = new Meter($('output-level'), $('output-decibels'), $('output-meter'))
+const speaker = new Audio()
+speaker.autoplay = true
+
+let context
+let call
+let stream
+let key = ''
+let tickers = []
+
+function show(state, status) {
+  demo.state = state
+  document.body.dataset.state = state
+  const [headline, label, lede] = WORDS[state]
+  $('headline').textContent = headline
+  $('call-label').textContent = label
+  $('lede').textContent = lede
+  $('timer').hidden = state !== 'live'
+  for (const element of $('composer').querySelectorAll('input, button')) element.disabled = state !== 'live'
+  if (status) $('status').textContent = status
+}
+
+function explain(problem) {
+  demo.problem = problem
+  $('problem').hidden = problem === undefined
+  $('problem').dataset.kind = problem?.kind ?? ''
+  $('problem-title').textContent = problem?.title ?? ''
+  $('problem-advice').textContent = problem?.advice ?? ''
+  $('problem-advice').hidden = !problem?.advice
+  $('key-form').hidden = problem?.kind !== 'key'
+  if (problem?.kind === 'key') $('key').focus()
+}
+
+function reach(stage) {
+  stages.reach(stage)
+  demo.stages = { ...stages.reached }
+  if (stage === 'microphone') $('status').textContent = 'Calling the edge…'
+  if (stage === 'answer') $('status').textContent = 'Finding a path for sound…'
+  if (stage === 'dtls') goLive()
+}
+
+function record(way, data) {
+  demo.events.push({ way, data, at: stages.elapsed })
+  log.add(way, data, stages.elapsed)
+}
+
+async function begin() {
+  explain(undefined)
+  log.clear()
+  panel.clear()
+  Object.assign(demo, { events: [], stats: undefined, callId: undefined, remoteStream: undefined })
+  stages.start()
+  demo.stages = {}
+  show('starting', 'Asking for the microphone…')
+  context ??= new AudioContext({ latencyHint: 'interactive' })
+  context.resume()
+  const mine = listenTo(new Call())
+  call = mine
+  try {
+    const opened = await openMicrophone({ deviceId: $('microphone').value, raw: query.has('raw') })
+    if (mine.ended) return release(opened)
+    stream = opened
+    reach('microphone')
+    input.connect(context, stream)
+    listMicrophones($('microphone'))
+    demo.peerConnection = mine.peerConnection
+    await mine.start(stream, { key, model: query.get('model') })
+  } catch (error) {
+    if (call !== mine || error.name === 'AbortError') return
+    if (!mine.ended) mine.abandon()
+    finish('Not connected', ofError(error))
+  }
+}
+
+function listenTo(made) {
+  made.addEventListener('stage', ({ detail }) => {
+    demo.callId = made.id
+    reach(detail)
+  })
+  made.addEventListener('audio', ({ detail }) => play(detail))
+  made.addEventListener('message', ({ detail }) => record('received', detail))
+  made.addEventListener('interrupted', ({ detail }) => {
+    $('status').textContent = detail ? 'The connection is interrupted; waiting…' : 'Connected'
+  })
+  made.addEventListener('ended', ({ detail }) => {
+    const context = { candidates: made.candidates, lastEvent: lastReceived() }
+    finish(detail === 'no-media' ? 'Not connected' : 'Call ended', ofEnding(detail, context))
+  })
+  return made
+}
+
+function goLive() {
+  if (demo.state === 'live') return
+  show('live', 'Connected')
+  const startedAt = performance.now()
+  const reader = new StatsReader()
+  const clock = () => {
+    const seconds = Math.floor((performance.now() - startedAt) / 1000)
+    $('timer').textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  }
+  const measure = async () => {
+    const figures = await reader.read(call.peerConnection).catch(() => undefined)
+    if (!figures || demo.state !== 'live') return
+    demo.stats = figures
+    panel.show(figures)
+  }
+  clock()
+  tickers.push(setInterval(clock, 250), setInterval(measure, 1000))
+}
+
+function play(remote) {
+  demo.remoteStream = remote
+  speaker.srcObject = remote
+  output.connect(context, remote)
+  const listen = setInterval(() => {
+    if (output.decibels <= SILENCE_DB) return
+    clearInterval(listen)
+    reach('sound')
+  }, 10)
+  tickers.push(listen)
+}
+
+function finish(status, problem) {
+  demo.endedAt = performance.now()
+  for (const ticker of tickers) clearInterval(ticker)
+  tickers = []
+  stages.stop()
+  input.disconnect()
+  output.disconnect()
+  speaker.srcObject = null
+  if (stream) release(stream)
+  stream = undefined
+  call = undefined
+  show('idle', status)
+  explain(problem)
+}
+
+function release(opened) {
+  for (const track of opened.getTracks()) track.stop()
+}
+
+function lastReceived() {
+  const last = demo.events.findLast(({ way }) => way === 'received')
+  try {
+    return JSON.parse(last?.data)
+  } catch {
+    return undefined
+  }
+}
+
+$('call').addEventListener('click', () => (call ? call.hangUp() : begin()))
+
+$('key-form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  key = $('key').value.trim()
+  if (!call) begin()
+})
+
+$('composer').addEventListener('submit', (event) => {
+  event.preventDefault()
+  const typed = $('message').value.trim()
+  if (!typed || !call) return
+  const text = toEvent(typed)
+  if (!call.send(text)) return
+  record('sent', text)
+  $('message').value = ''
+})
+
+$('microphone').addEventListener('change', async () => {
+  if (!stream || !call) return
+  const opened = await openMicrophone({ deviceId: $('microphone').value, raw: query.has('raw') }).catch(
+    () => undefined,
+  )
+  if (!opened || !call) return
+  release(stream)
+  stream = opened
+  input.connect(context, stream)
+  await call.replaceMicrophone(stream)
+})
+
+window.addEventListener('pagehide', () => call?.hangUp())
+
+$('host').textContent = location.host
+show('idle', 'Ready')
+if (microphoneAllowedHere()) {
+  listMicrophones($('microphone'))
+  navigator.mediaDevices.addEventListener('devicechange', () => listMicrophones($('microphone')))
+} else {
+  $('call').disabled = true
+  $('status').textContent = ''
+  explain(insecure())
+}
