@@ -8,6 +8,8 @@ export type { Direction, LinkCounters, LossyLinkOptions, Tap } from './lossy-lin
 export { LossyLink } from './lossy-link.ts'
 export type { Delivery, Flight } from './memory-udp.ts'
 export { MemoryNetwork } from './memory-udp.ts'
+export type { PluginContext } from './plugin-context.ts'
+export { pluginContext } from './plugin-context.ts'
 export { Prng } from './prng.ts'
 export type { RecoveryStoreSubject } from './recovery-store.ts'
 export { checkRecoveryStore, recoveryStoreChecks } from './recovery-store.ts'

@@ -1,9 +1,13 @@
 /** The plugin: its options, its checks, where its keys come from, and its README's example. */
 
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Value } from 'typebox/value'
+import { pluginContext } from '../../../../../core/testing/plugin-context.ts'
+import { parseAddress } from '../../../../../core/wire/address.ts'
 import plugin, { Options } from '../../../../../plugins/routing-codec/sealed/index.ts'
 
 const KEY = '000102030405060708090a0b0c0d0e0f'
@@ -36,4 +40,46 @@ test('check: an id twice, and keys beside a file', () => {
     plugin.check?.({ keys, keysFile: 'keys.json' }).map((p) => p.pointer),
     ['/keys/2/id', '/keysFile'],
   )
+})
+
+const ROUTE = { cluster: 1, address: parseAddress('10.0.0.5:3478')!, session: new Uint8Array(8) }
+
+/** A codec of the plugin, and whether it understands a text. */
+async function setUp(options: Parameters<typeof plugin.setup>[0]) {
+  const host = pluginContext()
+  const { codec } = await plugin.setup(options, {}, host.context)
+  const reads = (text: string): boolean => {
+    const bytes = Buffer.from(text)
+    return codec.decode(bytes, 0, bytes.length, 'ufrag') !== undefined
+  }
+  return { host, codec, reads }
+}
+
+test('without keys it makes one, says so, and is understood by itself alone', async () => {
+  const [one, two] = [await setUp({}), await setUp({})]
+  assert.match(String(one.host.logs[0]?.msg), /no routing key is configured/)
+  const text = one.codec.encode(ROUTE, 'ufrag')
+  assert.ok(one.reads(text))
+  assert.ok(!two.reads(text))
+  await Promise.all([one.host.close(), two.host.close()])
+})
+
+test('keys from the config and the same keys from a file understand each other; no key is logged', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-sealed-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const keysFile = join(folder, 'keys.json')
+  const keys = [{ id: 9, key: KEY }]
+  await writeFile(keysFile, JSON.stringify(keys))
+  const [config, file] = [await setUp({ keys }), await setUp({ keysFile })]
+  assert.ok(file.reads(config.codec.encode(ROUTE, 'ufrag')))
+  assert.ok(config.reads(file.codec.encode(ROUTE, 'ufrag')))
+  await Promise.all([config.host.close(), file.host.close()])
+  assert.ok(!JSON.stringify([config.host.logs, file.host.logs]).includes(KEY))
+})
+
+test('a keys file that is missing stops the start', async () => {
+  const { context, close } = pluginContext()
+  const setup = async () => plugin.setup({ keysFile: '/nowhere/keys.json' }, {}, context)
+  await assert.rejects(setup(), /\/nowhere\/keys\.json cannot be used/)
+  await close()
 })
