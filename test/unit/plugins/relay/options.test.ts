@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkOptions, type RelayPluginOptions } from '../../../../plugins/relay/options.ts'
+
+const GOOD: RelayPluginOptions = {
+  listen: ['0.0.0.0:3478', '[::]:3478'],
+  upstream: '127.0.0.1:0',
+  allow: { cidrs: ['127.0.0.0/8'], ports: '3479' },
+  maxFlows: 65536,
+}
+
+function pointers(options: Partial<RelayPluginOptions>): string[] {
+  const problems = checkOptions({ ...GOOD, ...options })
+  for (const { message, hint } of problems) assert.ok(message && hint)
+  return problems.map(({ pointer }) => pointer)
+}
+
+test('good options have no problems', () => {
+  assert.deepEqual(pointers({}), [])
+  assert.deepEqual(
+    pointers({ upstream: '[::]:0', allow: { cidrs: ['10.0.0.0/8', 'fd00::/8'], ports: '1-9' } }),
+    [],
+  )
+})
+
+test('all that is wrong is told at once, each with its place', () => {
+  const wrong = { listen: ['0.0.0.0', '1.2.3.4:99999'], upstream: 'localhost:1' }
+  assert.deepEqual(pointers({ ...wrong, allow: { cidrs: ['10.0.0.0/8', '10/8'], ports: '80-' } }), [
+    '/listen/0',
+    '/listen/1',
+    '/upstream',
+    '/allow/cidrs/1',
+    '/allow/ports',
+  ])
+})
+
+test('an address listed twice, and a CIDR that the upstream socket cannot reach', () => {
+  assert.deepEqual(pointers({ listen: ['127.0.0.1:3478', '127.0.0.1:3478'] }), ['/listen/1'])
+  assert.deepEqual(pointers({ allow: { cidrs: ['fd00::/8'], ports: '3479' } }), ['/allow/cidrs/0'])
+})
