@@ -38,6 +38,7 @@ const MAX_PARAM = 512
 /** Makes a listener that does not listen yet. */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
   const { log, bodyLimit, tls, origins, guarded } = options
+  const allowed = originMatcher(origins ?? [])
   const loggerInstance: FastifyBaseLogger = log
   const settings: FastifyHttpOptions<Server> = {
     loggerInstance,
@@ -48,6 +49,9 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     requestTimeout: REQUEST_TIMEOUT,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
+      // A path that cannot be decoded meets no hook, so its answer gets its CORS header here.
+      const { origin } = request.headers
+      if (origin !== undefined && allowed(origin)) reply.header('access-control-allow-origin', origin)
       sendError(error, request, reply)
     },
     serverFactory: (handler) => {
@@ -58,7 +62,6 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     },
   }
   const instance: FastifyInstance = Fastify(settings)
-  const allowed = originMatcher(origins ?? [])
   answerErrors(instance)
   if (origins) {
     const origin = (value: string | undefined, done: (error: null, allow: boolean) => void): void =>
