@@ -7,7 +7,7 @@ import { isObject } from './config/pointer.ts'
 import { hintFor } from './config/suggest.ts'
 import type { KnownPlugin } from './graph.ts'
 import type { Plugin } from './plugin.ts'
-import { asFrom, installationFolder, resolveSelf } from './self-resolve.ts'
+import { asFrom, builtInFile, installationFolder, resolveSelf } from './self-resolve.ts'
 
 const SOURCE = /\.[cm]?[jt]s$/
 
@@ -36,17 +36,18 @@ const HOW = "a plugin's default export is definePlugin({ name, api: 1, options, 
 
 async function load(use: string, file: string): Promise<unknown> {
   const isPath = /^\.{0,2}\//.test(use)
-  const path = isPath ? asFile(resolve(dirname(file), use)) : undefined
+  const path = isPath ? asFile(resolve(dirname(file), use)) : builtInFile(use)
   if (path !== undefined && !existsSync(path)) {
-    throw new PluginFault(`cannot load "${use}": there is no such file`, nearPath(use, file))
+    const what = isPath ? 'there is no such file' : 'Earshot has no such plugin'
+    const hint = isPath ? nearPath(use, file) : nearPackage(use, file)
+    throw new PluginFault(`cannot load "${use}": ${what}`, hint)
   }
   try {
     return await import(path === undefined ? asFrom(resolve(file), use) : pathToFileURL(path).href)
   } catch (cause) {
     const code = isObject(cause) ? cause.code : undefined
-    const absent = code === 'ERR_MODULE_NOT_FOUND' || code === 'ERR_UNSUPPORTED_RESOLVE_REQUEST'
     const first = firstLine(cause)
-    if (path === undefined && absent && first.includes(`'${use}'`)) {
+    if (path === undefined && code === 'ERR_MODULE_NOT_FOUND' && isAbout(first, use)) {
       throw new PluginFault(
         `cannot load "${use}": no such package is installed`,
         nearPackage(use, file),
@@ -55,6 +56,12 @@ async function load(use: string, file: string): Promise<unknown> {
     }
     throw new PluginFault(`cannot load "${use}": it fails when it is imported`, first, cause)
   }
+}
+
+/** Tells an absent package from one that is there and misses another. */
+function isAbout(message: string, use: string): boolean {
+  const name = /^(@[^/]+\/)?[^/]+/.exec(use)?.[0] ?? use
+  return message.includes(`'${name}'`)
 }
 
 /** A folder stands for the index file in it. */

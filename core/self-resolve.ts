@@ -29,15 +29,26 @@ export function resolveSelf(): void {
   installed = true
   registerHooks({
     resolve(specifier, context, next) {
-      const door = Object.hasOwn(DOORS, specifier) ? DOORS[specifier] : undefined
-      if (door !== undefined) return { url: door, shortCircuit: true }
-      const builtIn = BUILT_IN.exec(specifier)?.[1]
-      if (builtIn !== undefined) return { url: builtInUrl(builtIn), shortCircuit: true }
-      if (!specifier.startsWith(AS_FROM)) return next(specifier, context)
-      const [parent, name] = specifier.slice(AS_FROM.length).split('#')
-      return next(decodeURIComponent(name!), { ...context, parentURL: decodeURIComponent(parent!) })
+      const asked = specifier.startsWith(AS_FROM) ? specifier.slice(AS_FROM.length).split('#') : undefined
+      const name = asked ? decodeURIComponent(asked[1]!) : specifier
+      const own = ownUrl(name)
+      if (own !== undefined) return { url: own, shortCircuit: true }
+      return next(name, asked ? { ...context, parentURL: decodeURIComponent(asked[0]!) } : context)
     },
   })
+}
+
+/** The URL of what this installation serves under its own name. */
+function ownUrl(name: string): string | undefined {
+  if (Object.hasOwn(DOORS, name)) return DOORS[name]
+  const file = builtInFile(name)
+  return file === undefined ? undefined : pathToFileURL(file).href
+}
+
+/** Where `earshot/plugins/…` lies, whether or not it is there; undefined for every other name. */
+export function builtInFile(name: string): string | undefined {
+  const path = BUILT_IN.exec(name)?.[1]
+  return path === undefined ? undefined : fileURLToPath(new URL(`${path}/index${extension}`, INSTALLATION))
 }
 
 /** What to pass to `import()` so that `name` is looked up as if `file` had asked for it. */
@@ -48,8 +59,4 @@ export function asFrom(file: string, name: string): string {
 /** The folder of this installation. */
 export function installationFolder(): string {
   return fileURLToPath(INSTALLATION)
-}
-
-function builtInUrl(path: string): string {
-  return new URL(`${path}/index${extension}`, INSTALLATION).href
 }

@@ -76,7 +76,7 @@ function unknownKey(at: string, key: string, schema: Schema, data: unknown): Con
   const known = Object.keys(schema.properties ?? {})
   const free = known.filter((name) => !given.includes(name))
   const list = known.length > 0 ? `known options: ${known.join(', ')}` : 'there are no options here'
-  return problem(join(at, key), `unknown option "${key}"`, hintFor(key, free.length > 0 ? free : known, list))
+  return problem(join(at, key), `unknown option "${key}"`, hintFor(key, free) ?? hintFor(key, known, list))
 }
 
 function missingKey(at: string, key: string, schema: Schema): ConfigProblem {
