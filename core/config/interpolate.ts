@@ -83,7 +83,8 @@ class Filler {
       const hint = `write \${NAME}, \${NAME:-default} or \${file:path}; a plain "$" is written "$$"`
       return this.#fail(pointer, `${all} is no placeholder`, hint)
     }
-    const found = this.#sources.env[name]
+    const { env } = this.#sources
+    const found = Object.hasOwn(env, name) ? env[name] : undefined
     if (found !== undefined && found !== '') return found
     if (fallback !== undefined) return fallback
     const state = found === undefined ? 'is not set' : 'is empty'
