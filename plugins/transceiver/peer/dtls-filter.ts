@@ -24,13 +24,15 @@ const TO_CLIENT = bits(2, 3, 4, 11, 12, 13, 14, 20)
 const uint16 = (b: Uint8Array, at: number): number => (b[at]! << 8) | b[at + 1]!
 const uint24 = (b: Uint8Array, at: number): number => (b[at]! << 16) | uint16(b, at + 1)
 
-/** Whether every record of bytes[start, end) is well-formed and of a kind that this state can use. */
+/**
+ * Whether every record of bytes[start, end) is well-formed and of a kind that this role can use. Plaintext
+ * handshake records pass once connected too: a repeated last flight has them in front of its Finished.
+ */
 export function acceptable(
   bytes: Uint8Array,
   start: number,
   end: number,
   role: 'server' | 'client',
-  connected: boolean,
 ): boolean {
   if (end - start > MAX_DTLS_DATAGRAM || end > bytes.length || start >= end) return false
   let at = start
@@ -43,9 +45,7 @@ export function acceptable(
     if (epoch > 1) return false
     if (epoch === 1) {
       if (next - at - HEADER < GCM_OVERHEAD) return false
-    } else if (!connected && !plaintextAcceptable(bytes, at + HEADER, next, type, role)) {
-      // Once connected OpenSSL ignores epoch 0 itself, and such a datagram must pass: a repeated last flight
-      // has plaintext records in front of its Finished.
+    } else if (!plaintextAcceptable(bytes, at + HEADER, next, type, role)) {
       return false
     }
     at = next

@@ -90,7 +90,7 @@ export class DtlsEndpoint {
     const { role } = this.#options
     if (role === 'server') this.start(now)
     const open = this.#state === 'connecting' || this.#state === 'connected'
-    if (!open || !acceptable(bytes, start, end, role, this.#state === 'connected')) {
+    if (!open || !acceptable(bytes, start, end, role)) {
       this.dropped++
       return false
     }

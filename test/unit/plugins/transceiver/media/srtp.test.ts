@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SrtpSession } from '../../../../../plugins/transceiver/media/srtp.ts'
 import { opensslEngine } from '../../../../../plugins/transceiver/media/srtp-engine.ts'
+import { deriveSessionKeys } from '../../../../../plugins/transceiver/media/srtp-keys.ts'
 import { portableEngine } from '../../../../../plugins/transceiver/media/srtp-portable.ts'
 import { MAX_STREAMS } from '../../../../../plugins/transceiver/media/srtp-streams.ts'
 import type { SrtpEngine } from '../../../../../plugins/transceiver/media/srtp-transform.ts'
@@ -168,12 +169,17 @@ for (const [name, engine] of engines) {
         assert.ok(opens(receiver, packet))
       })
 
-      test('RTCP in clear is refused', () => {
+      test('RTCP in clear is refused, authentic or not', () => {
         const { sender, receiver } = pair()
         const { bytes, end } = rtcp()
         const sealedEnd = sender.protectRtcp(bytes, 0, end)
         const word = profile === 7 ? sealedEnd - 4 : end
         bytes[word]! &= 0x7f
+        if (profile === 1) {
+          const { localKey, localSalt } = keysOf(profile).client
+          const { authentication } = deriveSessionKeys(localKey, localSalt, 'rtcp')
+          engine.mac(authentication).sign(bytes, 0, end + 4, -1, end + 4)
+        }
         assert.equal(receiver.unprotectRtcp(bytes, 0, sealedEnd), -1)
       })
 
