@@ -1,6 +1,6 @@
 /** The transceiver's options, as its operator writes them. */
 
-import { type Problem, parseAddress, type Static, Type } from '../../core/index.ts'
+import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
 
 /** The schema of the transceiver's options. */
 export const Options = Type.Object({

@@ -1,0 +1,99 @@
+/** The transceiver plugin: opens the socket, makes the sessions, and puts signaling on the public listener. */
+
+import {
+  type Address,
+  type Context,
+  definePlugin,
+  EdgeError,
+  InferenceBridge,
+  Ingress,
+  parseAddress,
+  parseCidr,
+  RoutingCodec,
+} from '../../core/index.ts'
+import { registerSessionList } from './admin.ts'
+import { Dispatch } from './dispatch.ts'
+import { observe } from './metrics.ts'
+import { checkOptions, Options, type TransceiverOptions } from './options.ts'
+import { dtlsIdentity } from './peer/dtls-context.ts'
+import { Sessions } from './sessions.ts'
+import { registerCalls } from './signaling/calls.ts'
+import { TransceiverSocket } from './socket.ts'
+
+export default definePlugin({
+  name: 'transceiver',
+  api: 1,
+  options: Options,
+  requires: { codec: RoutingCodec, bridge: InferenceBridge },
+  optional: { ingress: Ingress },
+  check: checkOptions,
+  async setup(options, { codec, bridge, ingress }, context) {
+    const identity = dtlsIdentity()
+    const advertise = advertised(context, ingress)
+    const dispatch = new Dispatch()
+    const socket = await openSocket(options, context, dispatch)
+    context.onClose(() => socket.close())
+    const sessions = new Sessions(
+      {
+        cluster: context.node.cluster,
+        address: announced(options, socket.local),
+        advertise,
+        codec,
+        bridge,
+        identity,
+        tracer: context.tracer,
+        tracing: context.tracing,
+        maxCalls: options.maxCalls,
+        connectMs: options.connectSeconds * 1000,
+        maxCallMs: options.maxCallSeconds * 1000,
+        onEnded: ({ fault, ...call }) => {
+          if (fault) context.log.warn({ ...call, code: fault.code, err: fault }, 'call failed')
+          else context.log.info(call, 'call ended')
+        },
+      },
+      socket,
+    )
+    dispatch.serve(sessions.routes)
+    context.onClose(() => sessions.close())
+    context.onDrain((deadline) => sessions.drain(deadline))
+    observe(context.meter, sessions, socket, dispatch)
+    await registerCalls(context.http, {
+      calls: sessions,
+      authenticate: (request) => context.authenticate(request),
+    })
+    registerSessionList(context.admin, sessions)
+    context.log.info({ listen: socket.local, advertise }, 'transceiver listens')
+    return {}
+  },
+})
+
+function advertised(context: Context, ingress: Ingress | undefined): readonly Address[] {
+  const addresses = context.node.advertise ?? ingress?.addresses
+  if (addresses && addresses.length > 0) return addresses
+  throw new EdgeError(
+    'config_invalid',
+    'answers have no address to advertise: list your relays\' public ip:port pairs in "node": { "advertise": […] }, or run a relay in this process',
+  )
+}
+
+function openSocket(
+  options: TransceiverOptions,
+  context: Context,
+  dispatch: Dispatch,
+): Promise<TransceiverSocket> {
+  const address = parseAddress(options.listen)
+  if (!address) throw new EdgeError('config_invalid', `"${options.listen}" is not an ip:port`)
+  return TransceiverSocket.open(
+    {
+      engine: context.udp,
+      address,
+      relays: options.relays.flatMap((cidr) => parseCidr(cidr) ?? []),
+      direct: options.direct,
+    },
+    dispatch,
+  )
+}
+
+function announced(options: TransceiverOptions, local: Address): Address {
+  return (options.announce === undefined ? undefined : parseAddress(options.announce)) ?? local
+}

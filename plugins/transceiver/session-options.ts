@@ -1,0 +1,42 @@
+/** What a session is made of and from. Types alone. */
+
+import type { DtlsContext, EdgeError, InferenceBridge, JsonObject, Principal } from '../../core/index.ts'
+import type { Path } from './ice/path.ts'
+import type { PlayoutClock } from './media/pacer.ts'
+import type { Offer } from './sdp/offer.ts'
+import type { SessionTrace } from './session-trace.ts'
+import type { TransceiverSocket } from './socket.ts'
+
+/** Where a session is in its life. */
+export type SessionState = 'new' | 'connecting' | 'connected' | 'closed'
+
+/** What a session is made of and from. */
+export interface SessionOptions {
+  readonly id: string
+  /** The route's 8 bytes. */
+  readonly session: Uint8Array
+  readonly caller: Principal
+  readonly model?: string
+  readonly sessionConfig?: JsonObject
+  readonly offer: Offer
+  readonly local: { readonly ufrag: string; readonly pwd: string }
+  readonly ssrc: number
+  readonly cname: string
+  readonly bridge: InferenceBridge
+  readonly clock: PlayoutClock
+  readonly dtls: DtlsContext
+  readonly socket: TransceiverSocket
+  readonly trace: SessionTrace
+  readonly now: number
+  readonly connectMs: number
+  readonly maxCallMs: number
+  random(length: number): Uint8Array
+  /** The client showed itself at an address: its packets should come to this session. */
+  onOpened(path: Path): void
+  /** The client was shown to receive there. */
+  onValidated(path: Path): void
+  /** The address counts no more. */
+  onForgotten(path: Path): void
+  /** Called once, when everything is freed. */
+  onClosed(reason: string, fault: EdgeError | undefined): void
+}

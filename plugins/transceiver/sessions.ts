@@ -1,0 +1,247 @@
+/**
+ * All calls of this transceiver: admission, their answers, the timer that drives them, and their end. What signaling
+ * asks for (`CallService`) is answered here; what the socket receives goes through `dispatch.ts`.
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { Tracer } from '@opentelemetry/api'
+import {
+  type Address,
+  type CallTracing,
+  EdgeError,
+  type InferenceBridge,
+  type Principal,
+  type Route,
+  type RoutingCodec,
+} from '../../core/index.ts'
+import { PlayoutClock } from './media/pacer.ts'
+import type { DtlsIdentity } from './peer/dtls-context.ts'
+import { Routes } from './routes.ts'
+import { writeAnswer } from './sdp/answer.ts'
+import { type Offer, parseOffer } from './sdp/offer.ts'
+import { Session } from './session.ts'
+import { SessionTrace } from './session-trace.ts'
+import { CALL_SECRET_BYTES, makeCallId, parseCallId, sameSecret } from './signaling/call-id.ts'
+import {
+  type CallRequest,
+  type CallService,
+  callNotFound,
+  type StartedCall,
+} from './signaling/call-service.ts'
+import type { TransceiverSocket } from './socket.ts'
+
+/** How often sessions' timers are looked at. */
+const TICK_MS = 25
+
+/** How often each session does its housekeeping. */
+const HOUSEKEEPING_MS = 1000
+
+/** What the sessions stand on. */
+export interface SessionsOptions {
+  readonly cluster: number
+  /** Where relays reach our socket: what routes say. */
+  readonly address: Address
+  /** What answers advertise. */
+  readonly advertise: readonly Address[]
+  readonly codec: RoutingCodec
+  readonly bridge: InferenceBridge
+  readonly identity: DtlsIdentity
+  readonly tracer: Tracer
+  readonly tracing: CallTracing
+  readonly maxCalls: number
+  readonly connectMs: number
+  readonly maxCallMs: number
+  /** Hears of each call's end, for logs; `fault` is set when it was not by anybody's wish. */
+  onEnded(call: {
+    id: string
+    caller: string
+    reason: string
+    durationMs: number
+    fault: EdgeError | undefined
+  }): void
+}
+
+/** Counters of calls since the start; gauges are read from the sessions themselves. */
+export interface CallCounters {
+  started: number
+  readonly ended: Map<string, number>
+  readonly refused: Map<string, number>
+}
+
+interface Held {
+  readonly session: Session
+  readonly secret: Uint8Array
+}
+
+/** The calls in being. */
+export class Sessions implements CallService {
+  readonly routes = new Routes<Session>(randomBytes(4).readInt32BE())
+  readonly counters: CallCounters = { started: 0, ended: new Map(), refused: new Map() }
+  readonly #options: SessionsOptions
+  readonly #socket: TransceiverSocket
+  readonly #clock = new PlayoutClock()
+  /** By the session's bytes in hex. */
+  readonly #held = new Map<string, Held>()
+  #timer: NodeJS.Timeout | undefined
+  #housekeptAt = 0
+  #draining = false
+
+  constructor(options: SessionsOptions, socket: TransceiverSocket) {
+    this.#options = options
+    this.#socket = socket
+  }
+
+  /** How many calls there are. */
+  get size(): number {
+    return this.#held.size
+  }
+
+  /** The sessions, oldest first. */
+  *[Symbol.iterator](): Iterator<Session> {
+    for (const { session } of this.#held.values()) yield session
+  }
+
+  async create(request: CallRequest): Promise<StartedCall> {
+    try {
+      this.#admit()
+      return this.#start(request, parseOffer(request.sdp))
+    } catch (error) {
+      count(this.counters.refused, error instanceof EdgeError ? error.code : 'internal')
+      throw error
+    }
+  }
+
+  hangUp(id: string, caller: Principal): void {
+    const named = parseCallId(this.#options.codec, id)
+    const held = named && this.#held.get(toHex(named.route.session))
+    const mine = held && sameSecret(held.secret, named.secret) && held.session.caller.name === caller.name
+    if (!mine) throw callNotFound()
+    held.session.end('hang_up')
+  }
+
+  /** Takes no new calls from now on; resolves when the last has ended, or ends what is left at the deadline. */
+  async drain(deadline: AbortSignal): Promise<void> {
+    this.#draining = true
+    if (this.#held.size === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onEmpty = resolve
+    const endAll = (): void => {
+      for (const session of this) session.end('draining')
+    }
+    if (deadline.aborted) endAll()
+    else deadline.addEventListener('abort', endAll, { once: true })
+    await promise
+    deadline.removeEventListener('abort', endAll)
+  }
+
+  /** Ends every call at once and stops the timer. */
+  close(): void {
+    this.#draining = true
+    for (const session of [...this]) session.close('shutdown')
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #onEmpty: (() => void) | undefined
+
+  #admit(): void {
+    if (this.#draining) throw new EdgeError('draining', 'This edge is shutting down. Try again elsewhere.')
+    if (this.#held.size < this.#options.maxCalls) return
+    throw new EdgeError('too_many_calls', `All ${this.#options.maxCalls} lines are taken. Try again soon.`)
+  }
+
+  #start(request: CallRequest, offer: Offer): StartedCall {
+    const { codec, cluster, address, advertise, identity } = this.#options
+    const route: Route = { cluster, address, session: randomBytes(8) }
+    const local = { ufrag: codec.encode(route, 'ufrag'), pwd: randomBytes(24).toString('base64url') }
+    const secret = randomBytes(CALL_SECRET_BYTES)
+    const id = makeCallId(codec, route, secret)
+    const ssrc = randomBytes(4).readUInt32BE()
+    const cname = randomBytes(8).toString('hex')
+    const sdp = writeAnswer(offer, {
+      ...local,
+      fingerprint: identity.fingerprint,
+      candidates: advertise,
+      ssrc,
+      cname,
+      sessionId: String(randomBytes(4).readUInt32BE()),
+    })
+    this.#open(request, offer, { route, local, secret, ssrc, cname })
+    return { id, sdp }
+  }
+
+  #open(
+    request: CallRequest,
+    offer: Offer,
+    made: {
+      route: Route
+      local: { ufrag: string; pwd: string }
+      secret: Uint8Array
+      ssrc: number
+      cname: string
+    },
+  ): void {
+    const { bridge, identity, tracer, tracing, connectMs, maxCallMs } = this.#options
+    const { route, local, secret, ssrc, cname } = made
+    const key = toHex(route.session)
+    const attributes = { 'earshot.session': key, 'earshot.caller': request.caller.name }
+    const session: Session = new Session({
+      id: key,
+      session: route.session,
+      caller: request.caller,
+      ...(request.model === undefined ? {} : { model: request.model }),
+      ...(request.session === undefined ? {} : { sessionConfig: request.session }),
+      offer,
+      local,
+      ssrc,
+      cname,
+      bridge,
+      clock: this.#clock,
+      dtls: identity.context,
+      socket: this.#socket,
+      trace: new SessionTrace(tracer, tracing, route.session, attributes, request.traceparent),
+      now: performance.now(),
+      connectMs,
+      maxCallMs,
+      random: (length) => randomBytes(length),
+      onOpened: (path) => void this.routes.claim(path, session),
+      onValidated: (path) => this.routes.confirm(path, session),
+      onForgotten: (path) => this.routes.leave(path, session),
+      onClosed: (reason, fault) => this.#onClosed(key, session, reason, fault),
+    })
+    this.#held.set(key, { session, secret })
+    this.routes.addUfrag(local.ufrag, session)
+    this.counters.started++
+    this.#timer ??= setInterval(() => this.#tick(performance.now()), TICK_MS)
+    void session.start()
+  }
+
+  #onClosed(key: string, session: Session, reason: string, fault: EdgeError | undefined): void {
+    this.#held.delete(key)
+    this.routes.remove(session)
+    count(this.counters.ended, reason)
+    const durationMs = Math.round(performance.now() - session.startedAt)
+    this.#options.onEnded({ id: key, caller: session.caller.name, reason, durationMs, fault })
+    if (this.#held.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#onEmpty?.()
+  }
+
+  #tick(now: number): void {
+    const housekeep = now - this.#housekeptAt >= HOUSEKEEPING_MS
+    if (housekeep) this.#housekeptAt = now
+    for (const { session } of this.#held.values()) {
+      session.tick(now)
+      if (housekeep) session.housekeep(now)
+    }
+  }
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
+}
+
+function count(into: Map<string, number>, key: string): void {
+  into.set(key, (into.get(key) ?? 0) + 1)
+}
