@@ -33,7 +33,7 @@ export function createLog({ level, pretty, redact, destination = process.stdout 
   return pino(
     {
       level,
-      base: undefined as never,
+      base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: withTraceIds },
     },

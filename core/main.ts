@@ -7,10 +7,11 @@ import { load } from './config/load.ts'
 import { hintFor } from './config/suggest.ts'
 import { EdgeError } from './errors.ts'
 import { builtIns } from './find-plugin.ts'
-import { start } from './host.ts'
+import { type Edge, start } from './host.ts'
 import { guardProcess } from './process-guard.ts'
 import { installationFolder } from './self-resolve.ts'
 import { onStopSignals } from './signals.ts'
+import { reportTelemetryFaults } from './telemetry.ts'
 import { VERSION } from './version.ts'
 
 /** Exit codes, from sysexits.h. */
@@ -87,33 +88,32 @@ async function schema(args: readonly string[]): Promise<number> {
   return print(`${path} written\n`)
 }
 
-/** Runs until a signal; undefined, since the process lives on. */
+/** Runs until a signal; undefined, since the process lives on. A signal during the start is obeyed after it. */
 async function run(file: string): Promise<undefined> {
   const loaded = await load(file)
-  let stopping: (() => void) | undefined
-  let aborting = (): void => {}
-  onStopSignals({
-    stop: () => {
-      if (stopping) stopping()
-      else process.exit(0)
-    },
-    abort: (_signal, exitCode) => {
-      aborting()
-      process.exit(exitCode)
-    },
-  })
-  const edge = await start(loaded).catch((error: unknown) => {
-    process.exit(fail(error, loaded.redact))
-  })
-  guardProcess(edge.log, edge.telemetry.meter('earshot'))
-  aborting = () => edge.abort()
-  stopping = () => {
-    edge.log.info('stopping: calls may finish; a second signal stops at once')
-    edge.close().then(() => {
-      edge.log.info('stopped')
+  let edge: Edge | undefined
+  let asked = false
+  const stop = (running: Edge): void => {
+    running.log.info('stopping: calls may finish; a second signal stops at once')
+    running.close().then(() => {
+      running.log.info('stopped')
       process.exit(0)
     })
   }
+  onStopSignals({
+    stop: () => {
+      asked = true
+      if (edge) stop(edge)
+    },
+    abort: (_signal, exitCode) => {
+      edge?.abort()
+      process.exit(exitCode)
+    },
+  })
+  edge = await start(loaded).catch((error: unknown) => process.exit(fail(error, loaded.redact)))
+  guardProcess(edge.log, edge.telemetry.meter('earshot'))
+  reportTelemetryFaults(edge.log)
+  if (asked) stop(edge)
 }
 
 function print(text: string): 0 {

@@ -3,7 +3,7 @@
  * always. Nothing is registered globally; plugins get theirs from the host.
  */
 
-import { type Meter, ROOT_CONTEXT, SpanKind, type Tracer } from '@opentelemetry/api'
+import { DiagLogLevel, diag, type Meter, ROOT_CONTEXT, SpanKind, type Tracer } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -30,6 +30,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import type { Logger } from 'pino'
 import { CallIdGenerator, type CallTracing, createCallTracing } from './call-tracing.ts'
 
 /** How to report. */
@@ -52,6 +53,15 @@ export interface Telemetry {
   metricsText(): Promise<string>
   /** Sends what is left, waiting at most `milliseconds`. Never rejects. */
   close(milliseconds: number): Promise<void>
+}
+
+/** Sends what the SDK has to complain of, such as a collector that is away, to the log. */
+export function reportTelemetryFaults(log: Logger): void {
+  const warn = (message: string): void =>
+    log.warn({ detail: message }, 'telemetry has a problem; calls go on')
+  const ignore = (): void => {}
+  const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
 }
 
 /** Starts telemetry. */
