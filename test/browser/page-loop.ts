@@ -16,6 +16,10 @@ export interface LoopOptions {
   }
   /** Refuse offers without this key. */
   readonly key?: string
+  /** Answer with this ip:port as the only candidate. */
+  readonly elsewhere?: string
+  /** Never answer an offer. */
+  readonly silent?: boolean
 }
 
 /**
@@ -43,13 +47,19 @@ const script = `(options) => {
     await transceiver.sender.replaceTrack(transceiver.receiver.track)
     await pc.setLocalDescription()
     while (pc.iceGatheringState !== 'complete') await new Promise((resolve) => (pc.onicegatheringstatechange = resolve))
-    return pc.localDescription.sdp
+    const { sdp } = pc.localDescription
+    if (!options.elsewhere) return sdp
+    const [ip, port] = options.elsewhere.split(':')
+    const lines = sdp.split('\\r\\n').filter((line) => !line.startsWith('a=candidate:'))
+    const at = lines.findIndex((line) => line.startsWith('a=ice-ufrag:'))
+    lines.splice(at, 0, 'a=candidate:1 1 udp 2130706431 ' + ip + ' ' + port + ' typ host')
+    return lines.join('\\r\\n')
   }
 
   window.pageLoop = {
     deleted: [],
     hangUp: () => pageLoop.channel.close(),
-    async fetch(url, { method, body, headers } = {}) {
+    async fetch(url, { method, body, headers, signal } = {}) {
       if (method === 'DELETE') {
         pageLoop.deleted.push(String(url))
         pageLoop.pc?.close()
@@ -57,6 +67,7 @@ const script = `(options) => {
       }
       const { refuse, key } = options
       if (key && headers.authorization !== 'Bearer ' + key) return json(401, 'unauthorized', 'An API key is needed.')
+      if (options.silent) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
       if (refuse) return json(refuse.status, refuse.code, refuse.message, refuse.retryAfter ? { 'retry-after': String(refuse.retryAfter) } : {})
       return new Response(await answerTo(body), { status: 201, headers: { location: '/v1/realtime/calls/rtc_loop' } })
     },

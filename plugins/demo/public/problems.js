@@ -88,7 +88,8 @@ function errorIn(event) {
 function sentence(message) {
   const text = message?.trim()
   if (!text) return ''
-  return /[.!?]$/.test(text) ? `${text} ` : `${text}. `
+  const capital = text[0].toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(capital) ? `${capital} ` : `${capital}. `
 }
 
 function problem(kind, [title, advice]) {
