@@ -1,0 +1,92 @@
+/** A bridge to any backend that speaks this plugin's small WebSocket protocol. */
+
+import {
+  type Counter,
+  type Histogram,
+  type Span,
+  SpanStatusCode,
+  type UpDownCounter,
+} from '@opentelemetry/api'
+import type { WebSocket } from 'ws'
+import {
+  type AudioFormat,
+  type BridgeCall,
+  type Context,
+  EdgeError,
+  type InferenceBridge,
+} from '../../../core/index.ts'
+import { connect } from './connect.ts'
+import { Conversation } from './conversation.ts'
+import type { WebSocketOptions } from './options.ts'
+
+/** The part of the host that the bridge uses. */
+export type BridgeContext = Pick<Context, 'tracer' | 'tracing' | 'meter'>
+
+/** Connects once a call. */
+export class WebSocketBridge implements InferenceBridge {
+  readonly audio: AudioFormat
+  readonly #options: WebSocketOptions
+  readonly #context: BridgeContext
+  readonly #conversations: UpDownCounter
+  readonly #failures: Counter
+  readonly #connectTime: Histogram
+
+  constructor(options: WebSocketOptions, context: BridgeContext) {
+    this.audio = { pcm16: options.rate }
+    this.#options = options
+    this.#context = context
+    const { meter } = context
+    this.#conversations = meter.createUpDownCounter('earshot_websocket_bridge_conversations', {
+      description: 'Conversations with a backend that are going on.',
+    })
+    this.#failures = meter.createCounter('earshot_websocket_bridge_failures', {
+      description: 'Conversations that failed, by error code.',
+    })
+    this.#connectTime = meter.createHistogram('earshot_websocket_bridge_connect_time', {
+      description: 'How long connecting took.',
+      unit: 'ms',
+    })
+  }
+
+  /** Serves one call. Rejects with EdgeError `bridge_failed` or `bridge_timeout`. */
+  async open(call: BridgeCall): Promise<void> {
+    try {
+      const started = performance.now()
+      const socket = await this.#inSpan('bridge.connect', call, () => connect(this.#options, call.signal))
+      if (!socket) return
+      this.#connectTime.record(performance.now() - started)
+      await this.#inSpan('bridge.session', call, () => this.#converse(socket, call))
+    } catch (error) {
+      this.#failures.add(1, { code: error instanceof EdgeError ? error.code : 'internal' })
+      throw error
+    }
+  }
+
+  async #converse(socket: WebSocket, call: BridgeCall): Promise<void> {
+    this.#conversations.add(1)
+    try {
+      await new Conversation(socket, call, this.#options).run()
+    } finally {
+      this.#conversations.add(-1)
+    }
+  }
+
+  async #inSpan<T>(name: string, call: BridgeCall, run: () => Promise<T>): Promise<T> {
+    const parent = this.#context.tracing.parent(call.traceSession)
+    const span = this.#context.tracer.startSpan(name, {}, parent)
+    try {
+      return await run()
+    } catch (error) {
+      markFailed(span, error)
+      throw error
+    } finally {
+      span.end()
+    }
+  }
+}
+
+function markFailed(span: Span, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error)
+  span.setStatus({ code: SpanStatusCode.ERROR, message })
+  if (error instanceof EdgeError) span.setAttribute('error.type', error.code)
+}
