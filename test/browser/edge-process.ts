@@ -45,6 +45,9 @@ export async function startEdge(config: string, env: Record<string, string> = {}
   const printed: string[] = []
   createInterface({ input: child.stderr }).on('line', (line) => printed.push(line))
   const url = await ready(child, log, printed)
+  child.once('exit', (code, signal) => {
+    if (code !== 0) console.error([`the edge stopped with ${signal ?? code}`, ...printed].join('\n'))
+  })
   return {
     ...url,
     log,
@@ -70,11 +73,15 @@ export interface Leftovers {
   readonly flows: number
 }
 
-/** Counts the transceiver's sessions, the addresses bound to them, and the relay's flows. */
+/** Counts the transceiver's sessions, what is bound to them (ufrags, addresses), and the relay's flows. */
 export async function leftovers(edge: Edge): Promise<Leftovers> {
-  const sessions = await askAdmin<{ total: number; bound: number }>(edge, '/transceiver/sessions')
+  const sessions = await askAdmin<{ total: number; bound: Record<string, number> }>(
+    edge,
+    '/transceiver/sessions',
+  )
   const flows = await askAdmin<{ confirmed: number; unconfirmed: number }>(edge, '/relay/flows')
-  return { sessions: sessions.total, bound: sessions.bound, flows: flows.confirmed + flows.unconfirmed }
+  const bound = Object.values(sessions.bound).reduce((sum, count) => sum + count, 0)
+  return { sessions: sessions.total, bound, flows: flows.confirmed + flows.unconfirmed }
 }
 
 /** Waits until an edge holds nothing of any call any more. Flows go 30 s after a call's last check (DESIGN §2). */
