@@ -26,6 +26,7 @@ export function registerSessionList(admin: FastifyInstance, sessions: Sessions):
         roundTripMs: stats.roundTripMs ?? null,
       })
     }
-    return { total: sessions.size, bound: sessions.routes.size, sessions: list }
+    const { ufrags, addresses } = sessions.routes.size
+    return { total: sessions.size, ufrags, bound: addresses, sessions: list }
   })
 }
