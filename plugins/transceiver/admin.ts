@@ -26,7 +26,6 @@ export function registerSessionList(admin: FastifyInstance, sessions: Sessions):
         roundTripMs: stats.roundTripMs ?? null,
       })
     }
-    const { ufrags, addresses } = sessions.routes.size
-    return { total: sessions.size, ufrags, bound: addresses, sessions: list }
+    return { total: sessions.size, bound: sessions.routes.size, sessions: list }
   })
 }
