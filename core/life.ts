@@ -12,6 +12,9 @@ interface Wish<T> {
 /** How long one plugin may take to get ready or to close, in milliseconds. */
 export const STEP_LIMIT = 10_000
 
+/** How long plugins may take for their last words when a drain has run out of time, in milliseconds. */
+const LAST_WORDS = 500
+
 /** The life of all plugins of one process. */
 export class Life {
   readonly #ready: Wish<() => void | Promise<void>>[] = []
@@ -57,7 +60,10 @@ export class Life {
     for (const { id, run } of this.#ready) await this.step(id, 'onReady', run)
   }
 
-  /** Runs every onDrain at once; resolves when all are done, or after `milliseconds`. Never rejects. */
+  /**
+   * Runs every onDrain at once; resolves when all are done, or shortly after `milliseconds`: what is not done by then
+   * hears `deadline` and may still say so to its clients. Never rejects.
+   */
   async drain(milliseconds: number): Promise<void> {
     const deadline = new AbortController()
     const all = (): Promise<unknown> =>
@@ -70,9 +76,12 @@ export class Life {
           }
         }),
       )
-    const outcome = await within(milliseconds, all)
+    const work = all()
+    const outcome = await within(milliseconds, () => work)
     deadline.abort()
-    if (outcome === LATE) this.#log.warn({ seconds: milliseconds / 1000 }, 'drain ran out of time')
+    if (outcome !== LATE) return
+    this.#log.warn({ seconds: milliseconds / 1000 }, 'drain ran out of time')
+    await within(LAST_WORDS, () => work)
   }
 
   /** Runs every onClose, last in first out, each at most the step limit. Never rejects. */

@@ -4,23 +4,15 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { Tracer } from '@opentelemetry/api'
-import {
-  type Address,
-  type CallTracing,
-  EdgeError,
-  type InferenceBridge,
-  type Principal,
-  type Route,
-  type RoutingCodec,
-} from '../../core/index.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { EdgeError, type Principal, type Route } from '../../core/index.ts'
 import { PlayoutClock } from './media/pacer.ts'
-import type { DtlsIdentity } from './peer/dtls-context.ts'
 import { Routes } from './routes.ts'
 import { writeAnswer } from './sdp/answer.ts'
 import { type Offer, parseOffer } from './sdp/offer.ts'
 import { Session } from './session.ts'
 import { SessionTrace } from './session-trace.ts'
+import type { CallCounters, SessionsOptions } from './sessions-options.ts'
 import { CALL_SECRET_BYTES, makeCallId, parseCallId, sameSecret } from './signaling/call-id.ts'
 import {
   type CallRequest,
@@ -36,37 +28,8 @@ const TICK_MS = 25
 /** How often each session does its housekeeping. */
 const HOUSEKEEPING_MS = 1000
 
-/** What the sessions stand on. */
-export interface SessionsOptions {
-  readonly cluster: number
-  /** Where relays reach our socket: what routes say. */
-  readonly address: Address
-  /** What answers advertise. */
-  readonly advertise: readonly Address[]
-  readonly codec: RoutingCodec
-  readonly bridge: InferenceBridge
-  readonly identity: DtlsIdentity
-  readonly tracer: Tracer
-  readonly tracing: CallTracing
-  readonly maxCalls: number
-  readonly connectMs: number
-  readonly maxCallMs: number
-  /** Hears of each call's end, for logs; `fault` is set when it was not by anybody's wish. */
-  onEnded(call: {
-    id: string
-    caller: string
-    reason: string
-    durationMs: number
-    fault: EdgeError | undefined
-  }): void
-}
-
-/** Counters of calls since the start; gauges are read from the sessions themselves. */
-export interface CallCounters {
-  started: number
-  readonly ended: Map<string, number>
-  readonly refused: Map<string, number>
-}
+/** How long the last farewells may take through a relay in this process, which is closed next. */
+const FAREWELL_MS = 20
 
 interface Held {
   readonly session: Session
@@ -132,6 +95,7 @@ export class Sessions implements CallService {
     else deadline.addEventListener('abort', endAll, { once: true })
     await promise
     deadline.removeEventListener('abort', endAll)
+    await delay(FAREWELL_MS)
   }
 
   /** Ends every call at once and stops the timer. */
