@@ -69,13 +69,17 @@ export class Address {
     return this.w0 === 0 && this.w1 === 0 && this.w3 === 0 && (this.w2 === 0 || this.w2 === MAPPED)
   }
 
-  /** A 32-bit hash of ip and port under `seed`, for hash tables. */
+  /**
+   * A 32-bit hash of ip and port under `seed`, for hash tables. The seed goes in before anything else is mixed, so
+   * that nobody who does not know it can choose addresses that collide.
+   */
   hash(seed: number): number {
-    let h = seed ^ Math.imul(this.w3 ^ Math.imul(this.port, 0x9e3779b1), 0x85ebca6b)
-    h = Math.imul(h ^ (h >>> 15) ^ this.w2, 0xc2b2ae35)
-    h = Math.imul(h ^ (h >>> 13) ^ this.w1, 0x27d4eb2f)
-    h = Math.imul(h ^ (h >>> 16) ^ this.w0, 0x165667b1)
-    return h ^ (h >>> 15)
+    let h = Math.imul(seed ^ this.w3, 0x85ebca6b)
+    h = Math.imul(h ^ (h >>> 15) ^ this.port, 0xc2b2ae35)
+    h = Math.imul(h ^ (h >>> 13) ^ this.w2, 0x27d4eb2f)
+    h = Math.imul(h ^ (h >>> 16) ^ this.w1, 0x165667b1)
+    h = Math.imul(h ^ (h >>> 15) ^ this.w0, 0x9e3779b1)
+    return h ^ (h >>> 16)
   }
 
   /** The ip as text, canonical (RFC 5952; IPv4 dotted). Made once and kept. */
