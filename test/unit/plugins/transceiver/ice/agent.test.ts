@@ -381,3 +381,68 @@ test('answers of strangers’ making, indications and other methods do nothing',
   assert.equal(bench.receive(Buffer.alloc(0), path(CLIENT)), 'malformed')
   assert.equal(bench.sent.length, 0)
 })
+
+test('a captured check from an address that is known but unproven is answered and does nothing else', () => {
+  const bench = new Bench()
+  bench.join(path(CLIENT))
+  const captured = check()
+  bench.receive(captured, path(CLIENT))
+  bench.receive(check(), path(EVIL))
+  bench.wait(2100)
+  bench.sent.length = 0
+  assert.equal(bench.receive(captured, path(EVIL)), 'repeated')
+  assert.deepEqual([bench.sent.length, bench.agent.busy], [1, false])
+})
+
+test('a copy that came first from elsewhere leaves consent to the client’s own, but no move and no PRIORITY', () => {
+  const bench = new Bench()
+  bench.join(path(CLIENT), { priority: 200 })
+  bench.join(path(MOVED), { priority: 100 })
+  const copied = check({ priority: 1 })
+  bench.receive(copied, path(EVIL))
+  bench.wait(100)
+  assert.equal(bench.receive(copied, path(CLIENT, undefined, '10.0.0.9:9')), 'answered')
+  assert.equal(bench.agent.lastCheckAt, bench.now)
+  assert.equal(bench.selected, CLIENT)
+  assert.equal(bench.agent.selected!.relay!.toString(), '10.0.0.1:5000')
+})
+
+test('media from an unproven address begins a check of it when none is under way', () => {
+  const bench = new Bench()
+  bench.join(path(CLIENT))
+  bench.receive(check(), path(MOVED))
+  bench.wait(2100)
+  const before = bench.checksTo(MOVED).length
+  bench.agent.heard(path(MOVED), 200)
+  bench.agent.authenticated(bench.now, path(MOVED))
+  bench.agent.authenticated(bench.now, path(MOVED))
+  assert.equal(bench.checksTo(MOVED).length, before + 1)
+  assert.equal(bench.selected, CLIENT)
+  bench.receive(answer(bench.checksTo(MOVED).at(-1)!), path(MOVED))
+  assert.equal(bench.selected, MOVED)
+})
+
+test('an unproven address makes room before a proven one, however long that is unchecked', () => {
+  const bench = new Bench()
+  bench.join(path(MOVED), { priority: 1 })
+  bench.wait(1000)
+  bench.join(path(CLIENT))
+  for (let i = 0; i < 7; i++) bench.receive(check(), path(`192.0.2.9:${1000 + i}`))
+  assert.deepEqual(
+    bench.events.filter((event) => event.startsWith('forgotten')),
+    ['forgotten 192.0.2.9:1000'],
+  )
+})
+
+test('an address that was forgotten is not followed any more', () => {
+  const bench = new Bench()
+  bench.join(path(MOVED), { priority: 1 })
+  bench.join(path(CLIENT), { priority: 100 })
+  bench.agent.authenticated(bench.now, path(MOVED))
+  bench.wait(10)
+  for (let i = 0; i < 7; i++) bench.join(path(`192.0.2.9:${1000 + i}`), { priority: 2 })
+  assert.ok(bench.events.includes(`forgotten ${MOVED}`))
+  bench.wait(1500)
+  bench.receive(check({ priority: 100 }), path(CLIENT))
+  assert.equal(bench.selected, CLIENT)
+})
