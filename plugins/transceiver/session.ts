@@ -109,7 +109,8 @@ export class Session {
     const fresh = dtls.receive(bytes, start, end, now)
     if (fresh) this.ice.authenticated(now, path)
     // A handshake's records prove nothing yet; where the client was shown to receive, they are its own.
-    return fresh || (dtls.state === 'connecting' && this.#isSelected(path))
+    const { selected } = this.ice
+    return fresh || (dtls.state === 'connecting' && !!selected && samePath(selected, path))
   }
 
   /** Takes an SRTP or SRTCP packet; true when it was authentic and new. */
@@ -181,11 +182,6 @@ export class Session {
     this.#options.onClosed(reason, fault)
   }
 
-  #isSelected(path: Path): boolean {
-    const { selected } = this.ice
-    return selected !== undefined && samePath(selected, path)
-  }
-
   #onSelected(): void {
     this.#options.trace.end('ice.connect')
     if (this.state === 'new') this.state = 'connecting'
@@ -202,7 +198,10 @@ export class Session {
       send: (datagram) => this.#sendDtls(datagram),
       onConnected: (keys) => this.#onConnected(keys),
       onMessage: (message) => this.#events?.receive(message),
-      onClosed: (reason, failed) => this.#onDtlsClosed(reason, failed),
+      onClosed: (reason, failed) => {
+        if (failed) this.close('dtls_failed', new EdgeError('dtls_failed', reason))
+        else this.close('peer_closed')
+      },
     })
     this.#dtls.start(this.#now)
     return this.#dtls
@@ -228,13 +227,6 @@ export class Session {
       onClose: () => this.close('channel_closed'),
       onFault: (fault) => this.#options.trace.once(`data channel: ${fault}`),
     })
-  }
-
-  #onDtlsClosed(reason: string, failed: boolean): void {
-    this.close(
-      failed ? 'dtls_failed' : 'peer_closed',
-      failed ? new EdgeError('dtls_failed', reason) : undefined,
-    )
   }
 
   #sendDtls(datagram: Uint8Array): void {

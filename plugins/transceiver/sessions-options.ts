@@ -1,0 +1,37 @@
+/** What the table of calls stands on, and what it counts. Types alone. */
+
+import type { Tracer } from '@opentelemetry/api'
+import type { Address, CallTracing, EdgeError, InferenceBridge, RoutingCodec } from '../../core/index.ts'
+import type { DtlsIdentity } from './peer/dtls-context.ts'
+
+/** What the sessions stand on. */
+export interface SessionsOptions {
+  readonly cluster: number
+  /** Where relays reach our socket: what routes say. */
+  readonly address: Address
+  /** What answers advertise. */
+  readonly advertise: readonly Address[]
+  readonly codec: RoutingCodec
+  readonly bridge: InferenceBridge
+  readonly identity: DtlsIdentity
+  readonly tracer: Tracer
+  readonly tracing: CallTracing
+  readonly maxCalls: number
+  readonly connectMs: number
+  readonly maxCallMs: number
+  /** Hears of each call's end, for logs; `fault` is set when it was not by anybody's wish. */
+  onEnded(call: {
+    id: string
+    caller: string
+    reason: string
+    durationMs: number
+    fault: EdgeError | undefined
+  }): void
+}
+
+/** Counters of calls since the start; gauges are read from the sessions themselves. */
+export interface CallCounters {
+  started: number
+  readonly ended: Map<string, number>
+  readonly refused: Map<string, number>
+}
