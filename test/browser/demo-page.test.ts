@@ -79,7 +79,7 @@ describe('the demo page', { skip }, () => {
     assert.equal(await text(page, 'status'), 'Call ended')
     assert.equal(await page.isVisible('#problem'), false)
     assert.deepEqual(await page.evaluate('pageLoop.deleted.length'), 1)
-    assert.equal(await page.evaluate(`earshotDemo.peerConnection.connectionState`), 'closed')
+    await until(page, `earshotDemo.peerConnection.connectionState === 'closed'`)
     assert.deepEqual(complaints, [])
     await page.close()
   })

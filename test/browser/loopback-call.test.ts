@@ -84,7 +84,7 @@ describe('a call from a browser to the loopback bridge', { skip: withoutChromium
     await page.close()
   })
 
-  it('is freed when the page goes away without a word', async () => {
+  it('is freed when the person leaves the page', async () => {
     const { page } = await open()
     await call(page)
     await page.goto('about:blank')

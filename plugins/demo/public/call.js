@@ -7,6 +7,9 @@ import { endCall, postOffer } from './edge.js'
 
 const CHANNEL = 'oai-events'
 const CONNECT_WITHIN_MS = 12_000
+const CLOSE_WITHIN_MS = 500
+
+const after = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Why a call ended: `local` we hung up, `remote` they did, `lost` the path broke, `no-media` it never was. */
 export class Call extends EventTarget {
@@ -126,11 +129,12 @@ export class Call extends EventTarget {
     this.#tell('ended', reason)
   }
 
-  #release(tellEdge) {
+  async #release(tellEdge) {
     this.#ended = true
     clearTimeout(this.#watchdog)
     this.#abort.abort()
-    if (tellEdge && this.#url) endCall(this.#url, this.#key)
+    // First by HTTP, then by closing: the other way round the edge may no longer know the call that we end.
+    if (tellEdge && this.#url) await Promise.race([endCall(this.#url, this.#key), after(CLOSE_WITHIN_MS)])
     this.#channel.close()
     this.#pc.close()
   }
