@@ -91,9 +91,7 @@ function hearSuccess(state: RelayState, now: number, flow: Flow, route: FlowRout
   if (route.state !== 'live') return
   state.flows.confirm(now, flow)
   if (isNew) into.note('confirmed', flow, route)
-  else if (now - route.rememberedAt >= REMEMBER_MS && route === flow.incumbent) {
-    into.note('refreshed', flow, route)
-  }
+  else if (now - route.rememberedAt >= REMEMBER_MS) into.note('refreshed', flow, route)
 }
 
 function indexOf(locals: readonly Address[], address: Address): number {

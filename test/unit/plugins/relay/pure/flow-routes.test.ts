@@ -102,6 +102,27 @@ describe('field reports', () => {
   })
 })
 
+describe('the ufrags of a route', () => {
+  test('a third one pushes out the older of two, and lets go of it', () => {
+    for (const name of ['second', 'third']) relay.issue(name, T1)
+    const others = Array.from({ length: 7 }, (_, i) => `198.51.100.${i + 20}:9`)
+    for (const client of others) relay.check('victim', client)
+    for (const name of ['victim', 'second', 'third']) relay.check(name)
+    assert.deepEqual(relay.check('victim', '198.51.100.99:9'), [T1])
+  })
+  test('the session is that of the last request before the success', () => {
+    relay.issue('second', T1)
+    const session = () => Buffer.from(relay.state.flows.page(0, 1).flows[0]!.routes[0]!.session).toString()
+    relay.connect('victim', T1)
+    relay.check('second')
+    assert.equal(session(), 'victim00')
+    relay.down(T1, SUCCESS)
+    assert.equal(session(), 'second00')
+    relay.connect('victim', T1)
+    assert.equal(session(), 'victim00')
+  })
+})
+
 describe('the life of a route', () => {
   test('a pending one ends after its time and comes back with the next request', () => {
     relay.connect('victim', T1)
