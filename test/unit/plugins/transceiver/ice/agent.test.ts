@@ -440,7 +440,7 @@ test('an address that was forgotten is not followed any more', () => {
   bench.join(path(CLIENT), { priority: 100 })
   bench.agent.authenticated(bench.now, path(MOVED))
   bench.wait(10)
-  for (let i = 0; i < 7; i++) bench.join(path(`192.0.2.9:${1000 + i}`), { priority: 2 })
+  for (let i = 0; i < 7; i++) bench.join(path(`192.0.2.9:${1000 + i}`), { priority: 0 })
   assert.ok(bench.events.includes(`forgotten ${MOVED}`))
   bench.wait(1500)
   bench.receive(check({ priority: 100 }), path(CLIENT))
