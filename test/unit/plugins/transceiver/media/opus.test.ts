@@ -47,20 +47,20 @@ describe('Opus', () => {
 
   test('makes up a lost packet from the next one’s FEC, else from what came before', () => {
     const encoder = openEncoder(24000, true)
-    const packets = Array.from({ length: 23 }, (_, i) => {
+    const packets = Array.from({ length: 24 }, (_, i) => {
       const into = new Uint8Array(MAX_OPUS_PACKET)
       const hertz = i < 20 ? 400 : 1000
       return into.slice(0, encoder.encode(pcm(tone(24000, hertz, i * 480, 480)), into, 0))
     })
     encoder.close()
-    const next = packets[22]!
+    const next = packets[23]!
     const decoder = new OpusDecoder(24000)
     for (const packet of packets.slice(0, 20)) decoder.decode(packet, 0, packet.length)
-    const recovered = decoder.recover(960, next, 0, next.length)!
-    assert.equal(recovered.length, 1920)
-    // Two were lost: the first is made up from the low tone before it, the second was in the packet behind.
+    const recovered = decoder.recover(1440, next, 0, next.length)!
+    assert.equal(recovered.length, 2880)
+    // Three were lost: the first is made up from the low tone before it, the third was in the packet behind.
     assert.ok(toneShare(recovered.subarray(0, 960), 24000, 400) > 0.6, 'no concealment')
-    assert.ok(toneShare(recovered.subarray(960), 24000, 1000) > 0.6, 'no FEC')
+    assert.ok(toneShare(recovered.subarray(1920), 24000, 1000) > 0.6, 'no FEC')
     const concealed = decoder.conceal(480)!
     assert.equal(concealed.length, 960)
     assert.ok(power(concealed) > 1e5, 'concealment right after speech is silent')
