@@ -24,9 +24,7 @@ import {
 /** 1200 bytes less a DTLS 1.2 AES-GCM record's 37, rounded down to SCTP's four. */
 export const SCTP_MTU = 1160
 const LOCAL_PORT = 5000
-const WINDOW = 524_288
-const MAX_FRAGMENTS = 4096
-const MAX_STREAMS = 64
+const LIMITS = Object.freeze({ window: 524_288, fragments: 4096, streams: 64 })
 const MAX_PENDING = 256
 
 /** What an association needs and whom it tells. */
@@ -60,15 +58,12 @@ export class Association {
 
   constructor(options: AssociationOptions) {
     this.#options = options
-    const limits = {
-      window: WINDOW,
-      fragments: MAX_FRAGMENTS,
-      streams: MAX_STREAMS,
-      messageSize: options.maxMessageSize,
-    }
-    this.#inbound = new SctpInbound(limits, (streamId, protocol, data) => {
-      if (!this.#closed) options.onMessage(streamId, protocol, data)
-    })
+    this.#inbound = new SctpInbound(
+      { ...LIMITS, messageSize: options.maxMessageSize },
+      (streamId, protocol, data) => {
+        if (!this.#closed) options.onMessage(streamId, protocol, data)
+      },
+    )
     const { SCTP } = loadWeriftSctp()
     const transport = { send: async (packet: Buffer) => this.#transmit(packet), close() {} }
     this.#sctp = new SCTP(transport, LOCAL_PORT, { mtu: SCTP_MTU })
@@ -80,10 +75,6 @@ export class Association {
     this.#sctp.stateChanged.closed.subscribe(() => this.#onClosed())
     this.#sctp.onReconfigStreams.subscribe((ids) => options.onStreamsReset(ids))
     void this.#start()
-  }
-
-  get established(): boolean {
-    return !this.#closed && this.#sctp.associationState === STATE.established
   }
 
   /** Bytes sent but not yet acknowledged. */
@@ -129,6 +120,8 @@ export class Association {
 
   async #start(): Promise<void> {
     this.#draining = true
+    await undefined // so that nobody is called from within a constructor
+    if (this.#closed) return
     this.#sctp.isServer = !this.#options.initiate
     await this.#sctp.start(this.#options.remotePort).catch(() => this.#options.onFault('start'))
     // A client too must answer an INIT: some peers send one whatever their role (RFC 9260 §5.2.1).
@@ -176,7 +169,7 @@ export class Association {
     if (abort) this.#catch(this.#sctp.abort())
     this.#closed = true
     this.#pending.length = 0
-    this.#timer.clearAll()
+    this.#timer.close()
     this.#sctp.setState(STATE.closed)
   }
 

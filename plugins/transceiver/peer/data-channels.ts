@@ -133,7 +133,9 @@ export class DataChannels {
     this.#pumping = true
     for (let next = this.#queue[0]; next && !this.#closed; next = this.#queue[0]) {
       const { streamId, protocol, data } = next
-      await this.#association.send(streamId, protocol, data).catch(() => this.#options.onFault('send'))
+      if (this.#channels.has(streamId)) {
+        await this.#association.send(streamId, protocol, data).catch(() => this.#options.onFault('send'))
+      }
       if (this.#closed) return
       this.#queue.shift()
       this.#queued -= data.length + MESSAGE_COST

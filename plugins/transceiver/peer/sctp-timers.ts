@@ -4,7 +4,7 @@
  * Timeouts are shorter than RFC 9260 §16 suggests, as in other WebRTC stacks: people wait on what is sent.
  */
 
-import type { SharedTimer } from './shared-timer.ts'
+import type { Timer } from './shared-timer.ts'
 import type { WeriftSctp } from './werift-private.ts'
 
 /** Association.Max.Retrans and Max.Init.Retransmits. */
@@ -16,7 +16,7 @@ const MIN_RTO_SECONDS = 0.4
 const MAX_RTO_SECONDS = 8
 
 /** Replaces the timers of `sctp` by deadlines on `timer`; `fail` hears why the association must end. */
-export function replaceTimers(sctp: WeriftSctp, timer: SharedTimer, fail: (reason: string) => void): void {
+export function replaceTimers(sctp: WeriftSctp, timer: Timer, fail: (reason: string) => void): void {
   sctp.rto = INITIAL_RTO_SECONDS
   sctp.heartbeatStart = () => {} // ICE consent and DTLS tell when the peer is gone
   replaceInitTimer(sctp, timer, fail)
@@ -24,7 +24,7 @@ export function replaceTimers(sctp: WeriftSctp, timer: SharedTimer, fail: (reaso
   replaceResetTimer(sctp, timer, fail)
 }
 
-function replaceInitTimer(sctp: WeriftSctp, timer: SharedTimer, fail: (reason: string) => void): void {
+function replaceInitTimer(sctp: WeriftSctp, timer: Timer, fail: (reason: string) => void): void {
   const expired = (tries: number): void => {
     if (tries > MAX_INIT_RETRANSMISSIONS) {
       fail('no_answer')
@@ -44,11 +44,7 @@ function replaceInitTimer(sctp: WeriftSctp, timer: SharedTimer, fail: (reason: s
 }
 
 /** T3-rtx, RFC 9260 §6.3.3 and §8.1. */
-function replaceRetransmissionTimer(
-  sctp: WeriftSctp,
-  timer: SharedTimer,
-  fail: (reason: string) => void,
-): void {
+function replaceRetransmissionTimer(sctp: WeriftSctp, timer: Timer, fail: (reason: string) => void): void {
   const { timer3Expired } = sctp
   let tries = 0
   let acknowledged = sctp.lastSackedTsn
@@ -79,7 +75,7 @@ function replaceRetransmissionTimer(
 }
 
 /** Stream reset requests, RFC 6525 §5.1.1. */
-function replaceResetTimer(sctp: WeriftSctp, timer: SharedTimer, fail: (reason: string) => void): void {
+function replaceResetTimer(sctp: WeriftSctp, timer: Timer, fail: (reason: string) => void): void {
   const expired = (tries: number): void => {
     if (tries > MAX_RETRANSMISSIONS) {
       fail('reset_unanswered')

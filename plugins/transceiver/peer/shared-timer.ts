@@ -5,26 +5,35 @@ interface Deadline {
   run(): void
 }
 
-/** The one timer. `clearAll` it. */
-export class SharedTimer {
+/** Named deadlines, each run once. */
+export interface Timer {
+  /** Calls `run` once, `delayMs` from now, in place of the deadline of that name. */
+  set(name: string, delayMs: number, run: () => void): void
+  /** Forgets a deadline. */
+  clear(name: string): void
+}
+
+/** The one timer. `close` it. */
+export class SharedTimer implements Timer {
   readonly #deadlines = new Map<string, Deadline>()
   #timeout: NodeJS.Timeout | undefined
   #armedFor = Number.POSITIVE_INFINITY
+  #closed = false
 
-  /** Calls `run` once, `delayMs` from now, in place of the deadline of that name. */
   set(name: string, delayMs: number, run: () => void): void {
+    if (this.#closed) return
     this.#deadlines.set(name, { at: performance.now() + delayMs, run })
     this.#arm()
   }
 
-  /** Forgets a deadline. */
   clear(name: string): void {
     this.#deadlines.delete(name)
     if (this.#deadlines.size === 0) this.#disarm()
   }
 
-  /** Forgets all. */
-  clearAll(): void {
+  /** Forgets all, and takes no more. */
+  close(): void {
+    this.#closed = true
     this.#deadlines.clear()
     this.#disarm()
   }
