@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { checkOptions, type RelayPluginOptions } from '../../../../plugins/relay/options.ts'
+import { validate } from '../../../../core/config/validate.ts'
+import { checkOptions, Options, type RelayPluginOptions } from '../../../../plugins/relay/options.ts'
 
 const GOOD: RelayPluginOptions = {
   listen: ['0.0.0.0:3478', '[::]:3478'],
@@ -37,4 +39,29 @@ test('all that is wrong is told at once, each with its place', () => {
 test('an address listed twice, and a CIDR that the upstream socket cannot reach', () => {
   assert.deepEqual(pointers({ listen: ['127.0.0.1:3478', '127.0.0.1:3478'] }), ['/listen/1'])
   assert.deepEqual(pointers({ allow: { cidrs: ['fd00::/8'], ports: '3479' } }), ['/allow/cidrs/0'])
+})
+
+function complete(options: unknown): unknown {
+  const { value, problems } = validate(Options, options, '/options', {
+    placeholders: new Map(),
+    missing: new Set(),
+  })
+  assert.deepEqual(problems, [])
+  return value
+}
+
+test('without options the defaults make a relay on this machine, the ones inside `allow` too', () => {
+  const defaults = { ...GOOD, listen: ['0.0.0.0:3478'] }
+  assert.deepEqual(complete({}), defaults)
+  assert.deepEqual(complete({ allow: { ports: '1-9' } }), {
+    ...defaults,
+    allow: { cidrs: ['127.0.0.0/8'], ports: '1-9' },
+  })
+})
+
+test('the README’s example is a good config', async () => {
+  const readme = await readFile('plugins/relay/README.md', 'utf8')
+  const { options } = JSON.parse(/```json\n(.*?)```/s.exec(readme)![1]!).plugins.relay
+  assert.deepEqual(checkOptions({ ...GOOD, ...options }), [])
+  assert.ok(complete(options))
 })
