@@ -39,6 +39,8 @@ export class TestClient implements AsyncDisposable {
   answer: Answer | undefined
   /** The call's own URL, when signaling gave one. */
   url: string | undefined
+  /** What SRTP was agreed on: 7 AEAD_AES_128_GCM, 1 AES128_CM_HMAC_SHA1_80. */
+  srtpProfile: SrtpKeys['profile'] | undefined
   /** Undefined until DTLS is connected. */
   media: ClientAudio | undefined
   channels: DataChannels | undefined
@@ -169,6 +171,7 @@ export class TestClient implements AsyncDisposable {
     const { audio, data, setup } = this.answer!
     const { keep = true, label = 'oai-events' } = this.#o
     const ssrc = this.#ssrc
+    this.srtpProfile = keys.profile
     this.media = new ClientAudio(
       { keys, payloadType: audio.payloadType, ssrc, keep, received: this.audio, receivedRtcp: this.rtcp },
       (bytes, start, end) => this.socket.send(bytes, start, end),

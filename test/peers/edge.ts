@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { load } from '../../core/config/load.ts'
 import { type Edge, start } from '../../core/host.ts'
 import type { Address, UdpEngine } from '../../core/index.ts'
@@ -30,6 +30,8 @@ export interface TestEdgeOptions {
   readonly config?: string | Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
   readonly udp?: UdpEngine
+  /** Where to log, instead of into `TestEdge.log`. */
+  readonly logger?: Logger
   /** How long calls may go on once the edge is told to stop. Default 0. */
   readonly drainSeconds?: number
 }
@@ -134,7 +136,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
   const edge = await start(
     { ...loaded, config: { ...loaded.config, drainSeconds } },
     {
-      log: pino({ level: 'info', base: null }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+      log: options.logger ?? keeping(log),
       udp: recorded(options.udp ?? dgramEngine, bound),
       env: {},
     },
@@ -155,6 +157,10 @@ async function loadConfig(
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+function keeping(lines: LogLine[]): Logger {
+  return pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
 }
 
 /** The same engine, noting the address of each port it opens. */
