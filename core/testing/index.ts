@@ -2,8 +2,12 @@
 
 export type { Check } from './check.ts'
 export { eventually } from './check.ts'
+export type { FakeCallOptions } from './fake-call.ts'
+export { FakeCall } from './fake-call.ts'
 export { FakeClock } from './fake-clock.ts'
 export type { Impairments } from './impairment.ts'
+export type { BridgeClaims, BridgeUnderTest, MakeBridge } from './inference-bridge.ts'
+export { checkInferenceBridge, inferenceBridgeChecks, sampleFrame } from './inference-bridge.ts'
 export type { Direction, LinkCounters, LossyLinkOptions, Tap } from './lossy-link.ts'
 export { LossyLink } from './lossy-link.ts'
 export type { Delivery, Flight } from './memory-udp.ts'

@@ -99,11 +99,15 @@ describe('the websocket bridge', () => {
   })
 
   test('closes the connection in order when the call ends', async () => {
+    const started = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<number>()
-    await using peer = await backend((socket) => socket.on('close', (code) => closed.resolve(code)))
+    await using peer = await backend((socket) => {
+      socket.once('message', () => started.resolve())
+      socket.on('close', (code) => closed.resolve(code))
+    })
     const call = new FakeCall({ pcm16: 24000 })
     const opened = bridgeTo(peer.url).open(call)
-    await eventually('it connected', () => peer.server.clients.size === 1)
+    await started.promise
     call.close()
     await opened
     assert.equal(await closed.promise, 1000)
