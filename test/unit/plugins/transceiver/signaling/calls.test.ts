@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { createListener } from '../../../../../core/http.ts'
 import { EdgeError } from '../../../../../core/index.ts'
 import {
   type CallRequest,
@@ -11,6 +13,7 @@ import {
 import { registerCalls } from '../../../../../plugins/transceiver/signaling/calls.ts'
 
 const BODY_LIMIT = 4096
+const ORIGIN = 'https://app.example'
 const ID = `rtc_${'a1'.repeat(48)}${'0'.repeat(32)}`
 const ANSWER = 'v=0\r\ns=-\r\n'
 const sdp = { authorization: 'Bearer alice', 'content-type': 'application/sdp' }
@@ -40,26 +43,13 @@ function authenticate(request: { headers: { authorization?: string | undefined }
   return { name }
 }
 
-/** The least of what the host's error handler does. */
-function shape(error: unknown) {
-  if (error instanceof EdgeError)
-    return { status: error.status, code: error.code, message: error.message, param: error.param }
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  return { status, code: status === 413 ? 'payload_too_large' : 'other', message: String(error), param: null }
-}
+/** A listener as the host makes it. */
+const listener = () =>
+  createListener({ log: pino({ level: 'silent' }), bodyLimit: BODY_LIMIT, origins: [ORIGIN], guarded: false })
 
 before(async () => {
-  http = Fastify({
-    bodyLimit: BODY_LIMIT,
-    routerOptions: { maxParamLength: 256 },
-    forceCloseConnections: true,
-  })
-  http.setErrorHandler((error, _request, reply) => {
-    const { status, ...rest } = shape(error)
-    return reply.code(status).send({ error: rest })
-  })
+  http = await listener()
   await registerCalls(http, { calls, authenticate })
-  await http.listen({ host: '127.0.0.1', port: 0 })
 })
 
 after(() => http.close())
@@ -159,7 +149,7 @@ describe('starting a call', () => {
       hangUp: (id) => hungUp.resolve(id),
     }
     const hungUp = Promise.withResolvers<string>()
-    const second = Fastify()
+    const second = await listener()
     second.addHook('onRequest', async (request) => {
       request.raw.socket.once('close', () => gone.resolve())
     })
@@ -233,7 +223,7 @@ describe('ending a call', () => {
   })
 
   it('passes other errors on as they are', async () => {
-    const broken = Fastify()
+    const broken = await listener()
     const failing: CallService = {
       create: calls.create,
       hangUp() {
@@ -248,6 +238,34 @@ describe('ending a call', () => {
     })
     assert.match(response.body, /going/)
     await broken.close()
+  })
+})
+
+describe('web pages from elsewhere', () => {
+  it('may read every answer, good or bad, and the call’s Location', async () => {
+    const from = { ...sdp, origin: ORIGIN }
+    const answers = [
+      await post('v=0', from),
+      await post('v=0', { ...from, authorization: '' }),
+      await post('v=0', { ...from, 'content-type': 'text/plain' }),
+      await http.inject({ method: 'GET', url: '/v1/realtime/calls', headers: from }),
+      await http.inject({ method: 'DELETE', url: '/v1/realtime/calls/x', headers: from }),
+    ]
+    assert.deepEqual(
+      answers.map(({ statusCode }) => statusCode),
+      [201, 401, 415, 405, 404],
+    )
+    for (const { headers } of answers) assert.equal(headers['access-control-allow-origin'], ORIGIN)
+    assert.match(String(answers[0]!.headers['access-control-expose-headers']), /Location/)
+  })
+
+  it('are told by a preflight what they may do', async () => {
+    const headers = { origin: ORIGIN, 'access-control-request-method': 'DELETE' }
+    for (const url of ['/v1/realtime/calls', `/v1/realtime/calls/${ID}`]) {
+      const response = await http.inject({ method: 'OPTIONS', url, headers })
+      assert.equal(response.statusCode, 204)
+      assert.match(String(response.headers['access-control-allow-methods']), /POST.*DELETE/)
+    }
   })
 })
 
