@@ -13,6 +13,7 @@ import { eventually } from '../../core/testing/check.ts'
 import { LossyLink } from '../../core/testing/lossy-link.ts'
 import { TestClient } from '../peers/client.ts'
 import { startEdge, type TestEdge } from '../peers/edge.ts'
+import { edgeConfig } from './support/configs.ts'
 import {
   type Account,
   assertEvents,
@@ -220,7 +221,9 @@ describe('the relay changes, the client does not', () => {
   })
 
   it('the client goes on by another of its addresses: no new proof is asked for', async (t) => {
-    await using edge = await startEdge({ config: twoAddresses() })
+    await using edge = await startEdge({
+      config: edgeConfig({ relay: { listen: ['127.0.0.1:0', '127.0.0.2:0'] } }),
+    })
     const [first, second] = edge.bound
     await using client = await TestClient.connect(edge.post, { via: first! })
     const talk = new Conversation(client)
@@ -256,26 +259,4 @@ describe('the relay changes, the client does not', () => {
 
 function isAt(local: Address): (flow: object) => boolean {
   return (flow) => 'local' in flow && flow.local === local.toString()
-}
-
-function twoAddresses() {
-  return {
-    node: { cluster: 1, advertise: 'auto' },
-    http: { listen: '127.0.0.1:0' },
-    admin: { listen: '127.0.0.1:0' },
-    plugins: {
-      codec: { use: './plugins/routing-codec/sealed/index.ts' },
-      recovery: { use: './plugins/memory-recovery/index.ts' },
-      relay: {
-        use: './plugins/relay/index.ts',
-        options: {
-          listen: ['127.0.0.1:0', '127.0.0.2:0'],
-          upstream: '127.0.0.1:0',
-          allow: { cidrs: ['127.0.0.0/8'], ports: '1024-65535' },
-        },
-      },
-      bridge: { use: './plugins/inference-bridge/loopback/index.ts' },
-      transceiver: { use: './plugins/transceiver/index.ts', options: { listen: '127.0.0.1:0' } },
-    },
-  }
 }
