@@ -6,21 +6,17 @@
  * never throw; whatever a handler throws ends the session as failed.
  */
 
-import { DtlsConnection, type DtlsContext, EdgeError } from '../../../core/index.ts'
+import { DtlsConnection, type DtlsContext } from '../../../core/index.ts'
 import { type SrtpKeys, saltLength, splitKeyingMaterial } from '../media/srtp-keys.ts'
 import { acceptable, encryptedRecords, MAX_DTLS_DATAGRAM, newestSequence } from './dtls-filter.ts'
+import { type Fingerprint, usableFingerprints } from './dtls-fingerprints.ts'
 
 export type { DtlsContext } from '../../../core/index.ts'
 export type { SrtpKeys } from '../media/srtp-keys.ts'
+export type { Fingerprint } from './dtls-fingerprints.ts'
 
 /** `new` before `start`, `closed` by either side's wish, `failed` for any other end. */
 export type DtlsState = 'new' | 'connecting' | 'connected' | 'closed' | 'failed'
-
-/** A fingerprint as an SDP has it (RFC 8122 §5). */
-export interface Fingerprint {
-  readonly algorithm: string
-  readonly value: string
-}
 
 /** What an endpoint needs and whom it tells. */
 export interface DtlsEndpointOptions {
@@ -236,26 +232,4 @@ export class DtlsEndpoint {
       }
     }
   }
-}
-
-interface Pin {
-  readonly algorithm: 'sha-256' | 'sha-512'
-  readonly digest: Buffer
-}
-
-function usableFingerprints(fingerprints: readonly Fingerprint[]): Pin[] {
-  const pins: Pin[] = []
-  for (const { algorithm, value } of fingerprints) {
-    const name = algorithm.toLowerCase()
-    const size = name === 'sha-256' ? 32 : name === 'sha-512' ? 64 : 0
-    if (name !== 'sha-256' && name !== 'sha-512') continue
-    const hex = value.replaceAll(':', '')
-    if (hex.length === 2 * size && /^[0-9a-f]+$/i.test(hex)) {
-      pins.push({ algorithm: name, digest: Buffer.from(hex, 'hex') })
-    }
-  }
-  if (pins.length > 0) return pins
-  const given = fingerprints.map((one) => one.algorithm).join(', ') || 'none'
-  const message = `the offer has no usable a=fingerprint (given: ${given}); a well-formed sha-256 or sha-512 one is needed`
-  throw new EdgeError('unsupported_offer', message, { param: 'sdp' })
 }
