@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { WebSocketServer } from 'ws'
+import { EdgeError } from '../../../../../core/errors.ts'
+import { eventually } from '../../../../../core/testing/check.ts'
+import { FakeCall } from '../../../../../core/testing/fake-call.ts'
+import { connect } from '../../../../../plugins/inference-bridge/websocket/connect.ts'
+import { Conversation } from '../../../../../plugins/inference-bridge/websocket/conversation.ts'
+
+/** A conversation with a backend that answers pings or does not. */
+async function converse(autoPong: boolean, heartbeatMs: number) {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, autoPong })
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  assert.ok(address && typeof address === 'object')
+  const url = `ws://127.0.0.1:${address.port}/`
+  const limits = { connectTimeoutMs: 5000, maxMessageBytes: 65536, readAheadMs: 1000 }
+  const call = new FakeCall({ pcm16: 24000 })
+  const socket = await connect({ url, rate: 24000, headers: {}, ...limits }, call.signal)
+  assert.ok(socket)
+  let pings = 0
+  for (const client of server.clients) client.on('ping', () => pings++)
+  return {
+    call,
+    pings: () => pings,
+    run: () => new Conversation(socket, call, { rate: 24000, readAheadMs: 1000, heartbeatMs }).run(),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}
+
+describe('a conversation', () => {
+  test('is broken off when the backend gives no sign of life', async () => {
+    const { call, run, close } = await converse(false, 10)
+    await assert.rejects(run(), (error) => error instanceof EdgeError && error.code === 'bridge_timeout')
+    call.close()
+    await close()
+  })
+
+  test('goes on with a backend that says nothing but pong', async () => {
+    const { call, pings, run, close } = await converse(true, 150)
+    const running = run()
+    await eventually('pings were answered', () => pings() > 2)
+    call.close()
+    await running
+    await close()
+  })
+})
