@@ -90,7 +90,8 @@ export class MediaSession implements Paced {
       ssrc: options.ssrc,
       payloadType: audio.payloadType,
       format,
-      sequence: options.initial?.sequence ?? randomInt(2 ** 16),
+      // Below 2^15: a receiver that loses the first packets must not guess the wrong rollover (RFC 3711 §3.3.1).
+      sequence: options.initial?.sequence ?? randomInt(2 ** 15),
       timestamp: options.initial?.timestamp ?? randomInt(2 ** 32),
       mute: audio.direction === 'sendonly' || audio.direction === 'inactive',
       stats,
