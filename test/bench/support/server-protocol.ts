@@ -4,6 +4,8 @@
 export interface Usage {
   /** User and system time of the whole process, all its threads. */
   readonly cpuMicros: number
+  /** The part of it that was the kernel's. */
+  readonly systemMicros: number
   readonly rssBytes: number
   /** Memory that JavaScript holds outside its heap. */
   readonly externalBytes: number
@@ -65,5 +67,11 @@ async function settle(): Promise<void> {
 function usage(): Usage {
   const { user, system } = process.cpuUsage()
   const { rss, external, heapUsed } = process.memoryUsage()
-  return { cpuMicros: user + system, rssBytes: rss, externalBytes: external, heapBytes: heapUsed }
+  return {
+    cpuMicros: user + system,
+    systemMicros: system,
+    rssBytes: rss,
+    externalBytes: external,
+    heapBytes: heapUsed,
+  }
 }
