@@ -13,13 +13,7 @@ import { guardResets } from './sctp-resets.ts'
 import { guardSacks } from './sctp-sacks.ts'
 import { replaceTimers } from './sctp-timers.ts'
 import { SharedTimer } from './shared-timer.ts'
-import {
-  loadWeriftSctp,
-  STATE,
-  type WeriftChunk,
-  type WeriftInitChunk,
-  type WeriftSctp,
-} from './werift-private.ts'
+import { isInit, loadWeriftSctp, STATE, type WeriftChunk, type WeriftSctp } from './werift-private.ts'
 
 /** 1200 bytes less a DTLS 1.2 AES-GCM record's 37, rounded down to SCTP's four. */
 export const SCTP_MTU = 1160
@@ -247,8 +241,4 @@ export class Association {
     sctp.sackImmediate = false
     await sctp.sendChunk(sack)
   }
-}
-
-function isInit(chunk: WeriftChunk): chunk is WeriftInitChunk {
-  return 'initialTsn' in chunk
 }

@@ -96,8 +96,8 @@ export class DataChannels {
     if (streamId === undefined) return false
     const size = Buffer.byteLength(text)
     if (size > this.#options.maxMessageSize) return this.#refuse('message_size')
-    if (this.#queued + size + MESSAGE_COST > MAX_QUEUED) return this.#refuse('queue_full')
-    if (this.#queued + this.#association.outstanding + size > MAX_QUEUED) return this.#refuse('queue_full')
+    const waiting = this.#queued + this.#association.outstanding
+    if (waiting + size + MESSAGE_COST > MAX_QUEUED) return this.#refuse('queue_full')
     // SCTP carries no empty message: one zero byte stands for it (RFC 8831 §6.6).
     if (size === 0) this.#enqueue({ streamId, protocol: PPID.emptyText, data: Buffer.alloc(1) })
     else this.#enqueue({ streamId, protocol: PPID.text, data: Buffer.from(text) })

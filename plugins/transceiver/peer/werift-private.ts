@@ -28,6 +28,11 @@ export interface WeriftInitChunk extends WeriftChunk {
   readonly initialTsn: number
 }
 
+/** Whether a chunk is an INIT or INIT ACK. */
+export function isInit(chunk: WeriftChunk): chunk is WeriftInitChunk {
+  return 'initialTsn' in chunk
+}
+
 /** FORWARD TSN (RFC 3758 §3.2). */
 export interface WeriftForwardTsnChunk extends WeriftChunk {
   readonly cumulativeTsn: number

@@ -86,6 +86,27 @@ test('what waits is bounded when the peer takes nothing, many small messages and
   }
 })
 
+test('what is sent but not acknowledged counts as waiting', async (t) => {
+  const pair = makePair({ client: { offer: 'c' } })
+  t.after(() => pair.close())
+  const { client, server } = pair
+  await until(() => server.channels.open && client.channels.open, 'open')
+  const text = 'x'.repeat(60_000)
+  // The congestion window grows with what is acknowledged, and lets more out unacknowledged.
+  for (let i = 1; i <= 40; i++) {
+    assert.ok(server.channels.send(text))
+    if (i % 10 === 0) await until(() => client.messages.length === i, 'messages')
+  }
+  pair.tap = (packet, to) => (to === 'server' ? undefined : packet)
+  let accepted = 0
+  for (let i = 0; i < 100; i++) {
+    if (server.channels.send(text)) accepted++
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok(client.messages.length > 40, 'some left')
+  assert.ok(accepted * 60_000 <= MAX_QUEUED, `${accepted} messages`)
+})
+
 test('closing frees every timer, tells the peer, and is silent on this side', async () => {
   const before = timeouts()
   const pair = makePair({ client: { offer: 'c' } })
