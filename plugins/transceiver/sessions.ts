@@ -117,7 +117,7 @@ export class Sessions implements CallService {
   #start(request: CallRequest, offer: Offer): StartedCall {
     const { codec, cluster, address, advertise, identity } = this.#options
     const route: Route = { cluster, address, session: randomBytes(8) }
-    const local = { ufrag: codec.encode(route, 'ufrag'), pwd: randomBytes(24).toString('base64url') }
+    const local = { ufrag: codec.encode(route, 'ufrag'), pwd: randomBytes(16).toString('hex') }
     const secret = randomBytes(CALL_SECRET_BYTES)
     const id = makeCallId(codec, route, secret)
     const ssrc = randomBytes(4).readUInt32BE()
