@@ -23,7 +23,7 @@ test("reads Chrome's offer", () => {
   assert.deepEqual(offer.ice, { ufrag: 'NkaF', pwd: 'bjvrCw9T3FbhNTMFsjHw2h14' })
   assert.equal(offer.fingerprints.length, 1)
   assert.equal(offer.fingerprints[0]!.algorithm, 'sha-256')
-  assert.match(offer.fingerprints[0]!.value, /^D5:14:E8.*:CB$/)
+  assert.match(offer.fingerprints[0]!.value, /^6B:5B:E2.*:4C$/)
   assert.deepEqual([offer.setup, offer.answerSetup, offer.bundled], ['actpass', 'passive', true])
   assert.deepEqual(offer.audio, {
     mid: '0',
