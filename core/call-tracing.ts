@@ -1,6 +1,6 @@
 /** What plugins use to put spans of one call into one trace. The ids follow from the session (DESIGN §4, §11). */
 
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import {
   type Attributes,
   type Link,
@@ -28,11 +28,7 @@ export function callIds(session: Uint8Array): { traceId: string; spanId: string 
 }
 
 function digest(label: string, session: Uint8Array, bytes: number): string {
-  return createHash('sha256')
-    .update(label)
-    .update(session)
-    .digest('hex')
-    .slice(0, bytes * 2)
+  return hash('sha256', Buffer.concat([Buffer.from(label), session]), 'hex').slice(0, bytes * 2)
 }
 
 /** Random ids, except for the one span that is started while `next` is set. */

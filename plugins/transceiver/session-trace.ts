@@ -1,6 +1,6 @@
 /** The spans of one call at its seams: offer, ICE, DTLS, first audio each way, end. All in the call's own trace. */
 
-import type { Attributes, Link, Span, Tracer } from '@opentelemetry/api'
+import type { Attributes, Context, Link, Span, Tracer } from '@opentelemetry/api'
 import { SpanStatusCode, trace } from '@opentelemetry/api'
 import type { CallTracing } from '../../core/index.ts'
 
@@ -13,6 +13,7 @@ export class SessionTrace {
   readonly #tracer: Tracer
   readonly #tracing: CallTracing
   readonly #session: Uint8Array
+  #parent: Context | undefined
   readonly #open = new Map<Stage, Span>()
   readonly #marked = new Set<string>()
 
@@ -33,7 +34,8 @@ export class SessionTrace {
   /** Starts a stage; a second start of the same is ignored. */
   start(stage: Stage): void {
     if (this.#open.has(stage)) return
-    this.#open.set(stage, this.#tracer.startSpan(stage, {}, this.#tracing.parent(this.#session)))
+    this.#parent ??= this.#tracing.parent(this.#session)
+    this.#open.set(stage, this.#tracer.startSpan(stage, {}, this.#parent))
   }
 
   /** Ends a stage that was started; `fault` marks it failed. */
