@@ -1,15 +1,17 @@
 /** Imports the plugins a config names, and knows the ones that came with this installation. */
 
 import { existsSync, globSync, statSync } from 'node:fs'
-import { dirname, extname, join, relative, resolve } from 'node:path'
+import { dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isObject } from './config/pointer.ts'
 import { hintFor } from './config/suggest.ts'
 import type { KnownPlugin } from './graph.ts'
+import { importFault } from './import-fault.ts'
 import type { Plugin } from './plugin.ts'
 import { asFrom, builtInFile, installationFolder, resolveSelf } from './self-resolve.ts'
 
 const SOURCE = /\.[cm]?[jt]s$/
+const INDEX = ['index.ts', 'index.js']
 
 /** Why a plugin cannot be used, and what may help. */
 export class PluginFault extends Error {
@@ -35,26 +37,29 @@ export async function findPlugin(use: string, file: string): Promise<Plugin> {
 const HOW = "a plugin's default export is definePlugin({ name, api: 1, options, setup })"
 
 async function load(use: string, file: string): Promise<unknown> {
-  const isPath = /^\.{0,2}\//.test(use)
+  const isPath = /^(\.{0,2}\/|\.{1,2}$)/.test(use)
   const path = isPath ? asFile(resolve(dirname(file), use)) : builtInFile(use)
   if (path !== undefined && !existsSync(path)) {
     const what = isPath ? 'there is no such file' : 'Earshot has no such plugin'
     const hint = isPath ? nearPath(use, file) : nearPackage(use, file)
     throw new PluginFault(`cannot load "${use}": ${what}`, hint)
   }
+  if (path !== undefined && statSync(path).isDirectory()) {
+    throw new PluginFault(`cannot load "${use}": there is no ${INDEX.join(' or ')} in this folder`)
+  }
   try {
     return await import(path === undefined ? asFrom(resolve(file), use) : pathToFileURL(path).href)
   } catch (cause) {
     const code = isObject(cause) ? cause.code : undefined
-    const first = firstLine(cause)
-    if (path === undefined && code === 'ERR_MODULE_NOT_FOUND' && isAbout(first, use)) {
+    const why = importFault(cause, dirname(resolve(file)), import.meta.dirname)
+    if (path === undefined && code === 'ERR_MODULE_NOT_FOUND' && isAbout(why, use)) {
       throw new PluginFault(
         `cannot load "${use}": no such package is installed`,
         nearPackage(use, file),
         cause,
       )
     }
-    throw new PluginFault(`cannot load "${use}": it fails when it is imported`, first, cause)
+    throw new PluginFault(`cannot load "${use}": it fails when it is imported`, why, cause)
   }
 }
 
@@ -67,23 +72,31 @@ function isAbout(message: string, use: string): boolean {
 /** A folder stands for the index file in it. */
 function asFile(path: string): string {
   if (SOURCE.test(path) || !existsSync(path) || !statSync(path).isDirectory()) return path
-  const inside = ['index.ts', 'index.js'].map((name) => join(path, name)).find((name) => existsSync(name))
+  const inside = INDEX.map((name) => join(path, name)).find((name) => existsSync(name))
   return inside ?? path
-}
-
-/** The first line an import failed with: a syntax error's own message names no file, its stack does. */
-function firstLine(cause: unknown): string {
-  if (!(cause instanceof Error)) return `it threw ${String(cause).split('\n')[0]}`
-  return `${cause.name}: ${cause.message.split('\n')[0]}`
 }
 
 function nearPath(use: string, file: string): string | undefined {
   const folder = dirname(resolve(file))
-  const known = [...pluginFiles(folder), ...pluginFiles(installationFolder())].map((path) => {
-    const text = relative(folder, path)
-    return text.startsWith('.') ? text : `./${text}`
-  })
-  return hintFor(use, known, 'paths are relative to the config file')
+  const extension = ['.ts', '.js'].find((end) => existsSync(resolve(folder, use + end)))
+  if (extension !== undefined) return `did you mean "${use}${extension}"?`
+  const own = builtInFile(`earshot/${/plugins\/.*?(?=\/(?:index\.[jt]s)?$|$)/.exec(use)?.[0]}`)
+  if (own !== undefined && existsSync(own))
+    return `the one that comes with Earshot is "${nameFor(own, folder)}"`
+  const beside = pluginFiles(folder).map((path) => asPath(path, folder))
+  const builtIn = pluginFiles(installationFolder()).map((path) => nameFor(path, folder))
+  return hintFor(use, [...beside, ...builtIn], 'paths are relative to the config file')
+}
+
+/** How a config in `folder` names a plugin of this installation: by path from inside it, else as ours. */
+function nameFor(path: string, folder: string): string {
+  const inside = `${folder}${sep}`.startsWith(installationFolder())
+  return inside ? asPath(path, folder) : `earshot/${slashed(path)}`
+}
+
+function asPath(path: string, folder: string): string {
+  const text = relative(folder, path).replaceAll('\\', '/')
+  return text.startsWith('.') ? text : `./${text}`
 }
 
 function nearPackage(use: string, file: string): string | undefined {
@@ -127,9 +140,8 @@ export async function builtIns(): Promise<BuiltIn[]> {
 export async function knownPlugins(file: string): Promise<KnownPlugin[]> {
   const folder = dirname(resolve(file))
   return (await builtIns()).map(({ use, plugin }) => {
-    const path = relative(folder, resolve(installationFolder(), use))
     const provides = Object.values(plugin.provides ?? {}).map((key) => key.name)
-    return { use: path.startsWith('.') ? path : `./${path}`, provides }
+    return { use: nameFor(resolve(installationFolder(), use), folder), provides }
   })
 }
 

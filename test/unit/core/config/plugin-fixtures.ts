@@ -58,6 +58,13 @@ const FILES: Readonly<Record<string, string>> = {
   ),
   'plugins/throws/index.ts': "throw new Error('boom at import')\n",
   'plugins/broken/index.ts': 'export default definePlugin({\n',
+  'plugins/indirect/index.ts': "import './part.ts'\n",
+  'plugins/indirect/part.ts': 'const a = 1\nconst b = a a\n',
+  'plugins/asks/index.ts': plugin(
+    'asks',
+    `${NO_OPTIONS}, setup: () => nothing`,
+    "import { nothing } from 'earshot'",
+  ),
   'plugins/empty/index.ts': 'export const plugin = {}\n',
   'plugins/old/index.ts': "export default { name: 'old', api: 0, options: { type: 'object' }, setup() {} }\n",
   'plugins/odd/index.ts': "export default { name: 'odd', api: 1, options: {}, setup() {} }\n",
