@@ -92,7 +92,7 @@ function choose(
   if (wanted !== undefined) {
     const giver = givers.find(({ id }) => id === wanted)
     if (giver) return { giver }
-    return { problem: badBind(`${at}/bind/${local}`, wanted, name, ids, instances) }
+    return { problem: badBind(join(`${at}/bind`, local), wanted, name, ids, instances) }
   }
   if (givers.length > 1) {
     const message = `${givers.length} plugins provide ${name}: ${ids.join(', ')}`

@@ -123,7 +123,7 @@ async function loadOne(
     const whole = ![...filled.missing].some((pointer) => pointer === base || pointer.startsWith(`${base}/`))
     found.addAll(checked.problems)
     const options = isObject(checked.value) ? checked.value : {}
-    if (checked.problems.length === 0 && whole) {
+    if (checked.sound && whole) {
       const more = plugin.check?.(options) ?? []
       found.addAll(more.map((problem) => ({ ...problem, pointer: base + problem.pointer })))
     }

@@ -98,6 +98,7 @@ export const RootConfig = Type.Object({
   log: Log,
   drainSeconds: Type.Integer({
     minimum: 0,
+    maximum: 86_400,
     default: 30,
     description: 'how long calls may go on after the process was told to stop',
   }),

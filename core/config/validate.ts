@@ -7,7 +7,7 @@ import { replaceAt, valueAt } from './pointer.ts'
 import type { ConfigProblem } from './problem.ts'
 import { asSchema, closed, withDefaults } from './schema.ts'
 
-const ajv = new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false })
+const SETTINGS = { allErrors: true, strict: false, verbose: true, validateFormats: false }
 
 /** What came of a check: the value with defaults and real types, and what is wrong with it. */
 export interface Checked {
@@ -15,6 +15,8 @@ export interface Checked {
   readonly problems: ConfigProblem[]
   /** Pointers of everything that has another shape than the schema's type says, whether or not it is a problem. */
   readonly broken: readonly string[]
+  /** True when nothing is wrong, or nothing but keys that nobody knows: the others can be looked at further. */
+  readonly sound: boolean
 }
 
 /** Faults that leave a value's type as it should be. */
@@ -31,7 +33,8 @@ export function validate(
   base: string,
   filled: Pick<Filled, 'placeholders' | 'missing'>,
 ): Checked {
-  const check = ajv.compile(asSchema(closed(schema)))
+  // One each: a shared one would refuse a schema with an $id when a second instance of its plugin comes.
+  const check = new Ajv(SETTINGS).compile(asSchema(closed(schema)))
   const complete = withDefaults(asSchema(schema), value)
   const all = run(check, complete, base, filled)
   const errors = all.filter((error) => !leftOut(error, base, filled.missing))
@@ -41,6 +44,7 @@ export function validate(
     broken: all
       .filter(({ keyword }) => !HARMLESS.includes(keyword))
       .map((error) => base + error.instancePath),
+    sound: errors.every(({ keyword }) => keyword === 'additionalProperties'),
   }
 }
 

@@ -44,6 +44,23 @@ const ROWS: readonly Row[] = [
     remove the comment`,
   },
   {
+    name: 'an unknown option, and what the plugin itself has to say of the others',
+    config: phone(`{ "listen": "nowhere", "lins": 3 }`),
+    prints: `edge.config.json:1:75 /plugins/phone/options/listen
+    nobody calls nowhere
+    name a place
+edge.config.json:1:96 /plugins/phone/options/lins
+    unknown option "lins"
+    did you mean "lines"?`,
+  },
+  {
+    name: 'a drain longer than a timer can be',
+    config: `{ "drainSeconds": 9999999, "plugins": {} }`,
+    prints: `edge.config.json:1:3 /drainSeconds
+    must be 86400 or less
+    how long calls may go on after the process was told to stop`,
+  },
+  {
     name: 'a comma forgotten',
     config: `{
   "drainSeconds": 3

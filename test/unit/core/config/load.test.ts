@@ -153,6 +153,15 @@ test('plugins come in the order of their needs, else in the order of the file', 
   assert.deepEqual(order[1]?.from.get('need'), { id: 'two', local: 'thing' })
 })
 
+test('two instances of a plugin whose schema has an $id', async () => {
+  const use = './plugins/named-schema/index.ts'
+  const { order } = await loadText({ plugins: { one: { use }, two: { use, options: { a: 2 } } } })
+  assert.deepEqual(
+    order.map(({ options }) => options),
+    [{ a: 1 }, { a: 2 }],
+  )
+})
+
 test('a file that does not exist, and one that is a folder', async () => {
   await assert.rejects(load(join(folder, 'none.json'), {}), {
     code: 'config_invalid',

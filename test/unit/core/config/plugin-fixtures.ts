@@ -32,6 +32,10 @@ const FILES: Readonly<Record<string, string>> = {
     ],
     setup: () => ({})`,
   ),
+  'plugins/named-schema/index.ts': plugin(
+    'named-schema',
+    `options: Type.Object({ a: Type.Integer({ default: 1 }) }, { $id: 'mine' }), setup: () => ({})`,
+  ),
   'plugins/giver/index.ts': plugin(
     'giver',
     `${NO_OPTIONS}, provides: { thing: service('thing') }, setup: () => ({ thing: 1 })`,
