@@ -5,6 +5,7 @@ import { dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isObject } from './config/pointer.ts'
 import { hintFor } from './config/suggest.ts'
+import { EdgeError } from './errors.ts'
 import type { KnownPlugin } from './graph.ts'
 import { importFault } from './import-fault.ts'
 import type { Plugin } from './plugin.ts'
@@ -124,22 +125,34 @@ export interface BuiltIn {
   readonly plugin: Plugin
 }
 
-/** The plugins that came with this installation, sorted. Files that are no plugins are passed over. */
-export async function builtIns(): Promise<BuiltIn[]> {
+/**
+ * The plugins that came with this installation, sorted. Files that are no plugins are passed over. One that cannot be
+ * imported is an EdgeError `plugin_failed`, unless `onFault` takes it.
+ */
+export async function builtIns(onFault: (fault: EdgeError) => void = fail): Promise<BuiltIn[]> {
   resolveSelf()
+  const folder = installationFolder()
   const found: BuiltIn[] = []
-  for (const path of pluginFiles(installationFolder())) {
-    const module: unknown = await import(pathToFileURL(path).href).catch(() => undefined)
+  for (const path of pluginFiles(folder)) {
+    const module: unknown = await import(pathToFileURL(path).href).catch((cause: unknown) => {
+      const why = importFault(cause, folder, import.meta.dirname)
+      onFault(new EdgeError('plugin_failed', `cannot load ${path}: ${why}`, { cause }))
+    })
     const plugin = isObject(module) ? module.default : undefined
     if (isPlugin(plugin)) found.push({ use: `./${slashed(path)}/index${extname(path)}`, plugin })
   }
   return found
 }
 
+function fail(fault: EdgeError): never {
+  throw fault
+}
+
 /** What the plugins of this installation provide, written as the config `file` would name them. */
 export async function knownPlugins(file: string): Promise<KnownPlugin[]> {
   const folder = dirname(resolve(file))
-  return (await builtIns()).map(({ use, plugin }) => {
+  // For hints alone: one that does not load here has none to give.
+  return (await builtIns(() => {})).map(({ use, plugin }) => {
     const provides = Object.values(plugin.provides ?? {}).map((key) => key.name)
     return { use: nameFor(resolve(installationFolder(), use), folder), provides }
   })

@@ -1,7 +1,7 @@
 /** The command line: `earshot run FILE | check FILE | schema [--write] | version | help`. */
 
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { editorSchemaText } from './config/editor-schema.ts'
 import { load } from './config/load.ts'
 import { hintFor } from './config/suggest.ts'
@@ -9,7 +9,6 @@ import { EdgeError } from './errors.ts'
 import { builtIns } from './find-plugin.ts'
 import { type Edge, start } from './host.ts'
 import { guardProcess } from './process-guard.ts'
-import { installationFolder } from './self-resolve.ts'
 import { onStopSignals } from './signals.ts'
 import { reportTelemetryFaults } from './telemetry.ts'
 import { VERSION } from './version.ts'
@@ -22,7 +21,7 @@ const HELP = `Earshot ${VERSION}: a voice AI edge.
 
   earshot run FILE          run the edge that a config file describes
   earshot check FILE        say whether a config file is right, and what is wrong with it
-  earshot schema [--write]  print the config's JSON Schema for editors; --write keeps it as edge.schema.json
+  earshot schema [--write]  print the config's JSON Schema for editors; --write makes it ./edge.schema.json
   earshot version           print the version
   earshot help              print this
 
@@ -83,7 +82,7 @@ async function schema(args: readonly string[]): Promise<number> {
   }
   const text = editorSchemaText(await builtIns())
   if (flag === undefined) return print(text)
-  const path = join(installationFolder(), 'edge.schema.json')
+  const path = resolve('edge.schema.json')
   writeFileSync(path, text)
   return print(`${path} written\n`)
 }

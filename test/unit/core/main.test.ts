@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -124,6 +124,27 @@ test('a wrong config is exit code 78 for check and for run', async () => {
     assert.equal(out, '')
     assert.match(err, /^.*edge\.config\.json:1:\d+ \/plugins\/x\n {4}needs thing/)
   }
+})
+
+test('a schema is written where one stands, and never without a plugin that does not load', async () => {
+  const copy = join(folder, 'installation')
+  cpSync(join(MAIN, '..'), join(copy, 'core'), { recursive: true })
+  cpSync(join(MAIN, '../../package.json'), join(copy, 'package.json'))
+  symlinkSync(join(MAIN, '../../node_modules'), join(copy, 'node_modules'))
+  cpSync(join(folder, 'plugins/phone'), join(copy, 'plugins/phone'), { recursive: true })
+  const write = () =>
+    spawn(process.execPath, [join(copy, 'core/main.ts'), 'schema', '--write'], { cwd: folder })
+  assert.equal((await outcome(write())).out, `${join(folder, 'edge.schema.json')} written\n`)
+  assert.match(readFileSync(join(folder, 'edge.schema.json'), 'utf8'), /where calls come in/)
+
+  cpSync(join(folder, 'plugins/broken'), join(copy, 'plugins/broken'), { recursive: true })
+  const { code, out, err } = await outcome(write())
+  assert.equal(code, 1)
+  assert.match(
+    err,
+    /^cannot load \S+plugins\/broken\/index\.ts: SyntaxError: .* \(plugins\/broken\/index\.ts:1\)\n$/,
+  )
+  assert.equal(out, '')
 })
 
 const leaky = (url: string) => ({ use: './plugins/leaky/index.ts', options: { url } })
