@@ -1,11 +1,13 @@
 /**
  * Memory of a connected, idle call in the server's process: what the resident set grows by, garbage collected, and how
- * much of it JavaScript's heap and buffers are. A fresh process for each server, a few calls to warm up.
+ * much of it JavaScript's heap and buffers are. A fresh process for each server, with calls in being before the count begins,
+ * so that what a process grows by once (code, its young generation) is not counted as the calls'.
  */
 
 import type { BenchFigure, BenchOptions, BenchResult } from './result.ts'
 import { closeAll, connectMany } from './support/load.ts'
 import { type ServerKind, ServerProcess } from './support/server-process.ts'
+import type { Usage } from './support/server-protocol.ts'
 
 const TARGET_KB = 120
 
@@ -16,13 +18,11 @@ interface Growth {
 
 async function growth(kind: ServerKind, calls: number): Promise<Growth> {
   await using server = await ServerProcess.start(kind)
-  await closeAll(await connectMany(server, 10), server)
-  const before = await server.settle()
-  const clients = await connectMany(server, calls)
+  const clients = await connectMany(server, Math.ceil(calls / 2))
   try {
-    // Handshakes leave garbage behind, and timers that end after a second or two.
-    await new Promise((resolve) => setTimeout(resolve, 2500))
-    const after = await server.settle()
+    const before = await settled(server)
+    clients.push(...(await connectMany(server, calls)))
+    const after = await settled(server)
     const script = after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes
     return {
       residentKb: (after.rssBytes - before.rssBytes) / 1024 / calls,
@@ -31,6 +31,12 @@ async function growth(kind: ServerKind, calls: number): Promise<Growth> {
   } finally {
     await closeAll(clients)
   }
+}
+
+/** Handshakes leave garbage behind, and timers that end after a second or two. */
+async function settled(server: ServerProcess): Promise<Usage> {
+  await new Promise((resolve) => setTimeout(resolve, 2500))
+  return server.settle()
 }
 
 /** Runs it; about 25 s, or 12 when quick. */

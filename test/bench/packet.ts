@@ -28,11 +28,11 @@ async function turn(server: ServerProcess, clients: readonly TestClient[], ms: n
   return cpu / sent
 }
 
-/** Runs it; about 35 s, or 8 when quick. */
+/** Runs it; about 40 s, or 6 when quick. */
 export async function run({ quick }: BenchOptions): Promise<BenchResult> {
   const calls = quick ? 20 : 60
-  const turns = quick ? 2 : 5
-  const milliseconds = quick ? 600 : 2000
+  const turns = quick ? 1 : 5
+  const milliseconds = quick ? 500 : 2000
   await using edge = await ServerProcess.start('edge')
   await using relayed = await ServerProcess.start('edge with relay')
   await using theirs = await ServerProcess.start('libdatachannel')

@@ -42,9 +42,15 @@ export class ServerProcess implements AsyncDisposable {
     const gone = new AbortController()
     const timer = setTimeout(() => gone.abort(new Error(`${kind} did not start`)), START_WITHIN_MS)
     child.once('exit', (code) => gone.abort(new Error(`${kind} stopped with ${code} before it listened`)))
-    const [ready]: Ready[] = await once(child, 'message', { signal: gone.signal })
-    clearTimeout(timer)
-    return new ServerProcess(kind, child, ready!)
+    try {
+      const [ready]: Ready[] = await once(child, 'message', { signal: gone.signal })
+      return new ServerProcess(kind, child, ready!)
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw gone.signal.aborted ? gone.signal.reason : error
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** What it uses now. */
