@@ -11,10 +11,8 @@ import { median } from './support/statistics.ts'
 
 const TARGET = 0.6
 
-/** Calls before the count: the engine goes on optimising for about a thousand, and a server lives longer than that. */
+/** Calls before the count: a server lives longer than the thousand that the engine takes to optimise its code. */
 const WARM_UP = 1500
-/** libdatachannel is compiled; it needs only its caches. */
-const WARM_UP_COMPILED = 100
 
 /** Microseconds a call. */
 async function turn(server: ServerProcess, calls: number): Promise<number> {
@@ -27,7 +25,7 @@ async function turn(server: ServerProcess, calls: number): Promise<number> {
 }
 
 async function warmUp(server: ServerProcess, quick: boolean): Promise<void> {
-  const total = quick ? 30 : server.kind === 'libdatachannel' ? WARM_UP_COMPILED : WARM_UP
+  const total = quick ? 30 : WARM_UP
   for (let done = 0; done < total; done += 100) await turn(server, Math.min(100, total - done))
 }
 
