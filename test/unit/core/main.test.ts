@@ -36,7 +36,12 @@ const { folder, remove } = pluginFolder({
         throw new Error('no connection to ' + url)
       } })`,
 })
-after(remove)
+const children = new Set<ChildProcess>()
+after(() => {
+  // A test that failed has left its edge running, and this file would wait for it.
+  for (const child of children) child.kill('SIGKILL')
+  remove()
+})
 
 function config(plugins: object, root: object = {}): string {
   const file = join(folder, 'edge.config.json')
@@ -46,7 +51,9 @@ function config(plugins: object, root: object = {}): string {
 }
 
 function earshot(...args: string[]): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  children.add(child)
+  return child
 }
 
 /** Runs to the end. */
