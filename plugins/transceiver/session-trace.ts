@@ -54,9 +54,11 @@ export class SessionTrace {
     this.#root.addEvent(name)
   }
 
-  /** Ends the call's span, and every stage still open, with the reason. */
+  /** Ends the call's span, and every stage still open; of a call that failed, those of connecting have failed too. */
   finish(reason: string, failed: boolean): void {
-    for (const stage of [...this.#open.keys()]) this.end(stage, reason)
+    for (const stage of [...this.#open.keys()]) {
+      this.end(stage, failed && stage !== 'bridge' ? reason : undefined)
+    }
     this.#root.setAttribute('earshot.call.end_reason', reason)
     if (failed) this.#root.setStatus({ code: SpanStatusCode.ERROR, message: reason })
     this.#root.end()
