@@ -6,31 +6,36 @@ import { Fifo } from './media/fifo.ts'
 /** An iterable that is written to from outside. */
 export class CallQueue<T> implements AsyncIterable<T> {
   readonly #name: string
-  readonly #weigh: (item: T) => number
   readonly #items = new Fifo<T>()
+  readonly #weights = new Fifo<number>()
   #waiting: ((result: IteratorResult<T, undefined>) => void) | undefined
   #weight = 0
   #taken = false
   #ended = false
 
-  /** `name` is for the error a second reader gets; `weigh` says what an item counts for. */
-  constructor(name: string, weigh: (item: T) => number) {
+  /** `name` is for the error a second reader gets. */
+  constructor(name: string) {
     this.#name = name
-    this.#weigh = weigh
   }
 
-  /** What waits, weighed. */
+  /** How many items wait. */
+  get length(): number {
+    return this.#items.length
+  }
+
+  /** What they weigh together. */
   get weight(): number {
     return this.#weight
   }
 
   /** Gives an item to the reader, at once or when it asks. After the end it is dropped. */
-  push(item: T): void {
+  push(item: T, weight: number): void {
     if (this.#ended) return
     const waiting = this.#waiting
     if (!waiting) {
       this.#items.push(item)
-      this.#weight += this.#weigh(item)
+      this.#weights.push(weight)
+      this.#weight += weight
       return
     }
     this.#waiting = undefined
@@ -39,15 +44,15 @@ export class CallQueue<T> implements AsyncIterable<T> {
 
   /** Takes the oldest waiting item back. */
   shift(): T | undefined {
-    const item = this.#items.shift()
-    if (item !== undefined) this.#weight -= this.#weigh(item)
-    return item
+    this.#weight -= this.#weights.shift() ?? 0
+    return this.#items.shift()
   }
 
   /** Ends the iteration; what waits is dropped. Idempotent. */
   end(): void {
     this.#ended = true
     this.#items.clear()
+    this.#weights.clear()
     this.#weight = 0
     this.#waiting?.({ done: true, value: undefined })
     this.#waiting = undefined

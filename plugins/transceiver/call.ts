@@ -3,14 +3,22 @@
  * never memory; a client whose events are lost is told.
  */
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { AudioFrame, BridgeCall, JsonObject, Played, Principal } from '../../core/index.ts'
 import { CallQueue } from './call-queue.ts'
 import { Fifo } from './media/fifo.ts'
+import { droppedEvents } from './session-events.ts'
 
 /** How much of the caller's audio waits for the bridge at most. */
 export const MAX_AUDIO_MS = 2000
 /** How many events wait at most, for the bridge and for the data channel each. */
 export const MAX_EVENTS = 256
+/** How many characters of their JSON text wait at most, likewise. */
+export const MAX_EVENT_TEXT = 1_048_576
+/** How much of a bridge's reason for ending the call is kept, in characters. */
+export const MAX_REASON = 128
+/** How long playing to a call that has ended takes: a slot, so that a bridge that plays on regardless harms nobody. */
+const DEAF_MS = 20
 
 /** The part of a media session that a call passes on. */
 export interface CallMedia {
@@ -27,8 +35,8 @@ export interface CallOptions {
   readonly model?: string
   readonly session?: JsonObject
   readonly media: CallMedia
-  /** Sends on the data channel; false when it is not open, and the event is kept until `channelOpen`. */
-  sendEvent(event: JsonObject): boolean
+  /** Sends an event's JSON text on the data channel; false when that may work later: see `sendKept`. */
+  sendEvent(text: string): boolean
   /** The bridge wants the call to end. Called once at most. */
   onEnd(reason: string): void
 }
@@ -38,7 +46,7 @@ export interface CallCounters {
   droppedAudioMs: number
   /** From the client, unread by the bridge. */
   droppedEvents: number
-  /** To the client, whose channel was not open. */
+  /** To the client, whose channel was not open, or full. */
   unsentEvents: number
 }
 
@@ -55,9 +63,10 @@ export class Call implements BridgeCall {
   readonly counters: CallCounters = { droppedAudioMs: 0, droppedEvents: 0, unsentEvents: 0 }
   readonly #o: CallOptions
   readonly #controller = new AbortController()
-  readonly #audio = new CallQueue<AudioFrame>('audio', (frame) => frame.durationMs)
-  readonly #events = new CallQueue<JsonObject>('events', () => 1)
-  readonly #unsent = new Fifo<JsonObject>()
+  readonly #audio = new CallQueue<AudioFrame>('audio')
+  readonly #events = new CallQueue<JsonObject>('events')
+  readonly #unsent = new Fifo<string>()
+  #unsentText = 0
   #overflowing = false
   #ended = false
   #closed = false
@@ -80,45 +89,69 @@ export class Call implements BridgeCall {
 
   /** The caller spoke. Beyond MAX_AUDIO_MS unread, the oldest frames are dropped. */
   pushFrame(frame: AudioFrame): void {
-    this.#audio.push(frame)
+    this.#audio.push(frame, frame.durationMs)
     while (this.#audio.weight > MAX_AUDIO_MS) {
       this.counters.droppedAudioMs += this.#audio.shift()?.durationMs ?? 0
     }
   }
 
-  /** The client sent an event. With MAX_EVENTS unread it is dropped, and the client is told so once. */
-  pushEvent(event: JsonObject): void {
+  /**
+   * The client sent an event, as JSON of so many characters. With MAX_EVENTS or MAX_EVENT_TEXT unread it is dropped, and
+   * the client is told so once.
+   */
+  pushEvent(event: JsonObject, characters = 0): void {
     if (this.#closed) return
-    if (this.#events.weight < MAX_EVENTS) {
+    const { length, weight } = this.#events
+    if (length === 0 || (length < MAX_EVENTS && weight + characters <= MAX_EVENT_TEXT)) {
       this.#overflowing = false
-      this.#events.push(event)
+      this.#events.push(event, characters)
       return
     }
     this.counters.droppedEvents++
     if (this.#overflowing) return
     this.#overflowing = true
-    this.send(overflow())
+    this.send(droppedEvents('Too many events were waiting for the bridge; events were dropped.'))
   }
 
-  /** To the data channel, in order; kept while it is not open, but no more than MAX_EVENTS. */
+  /** To the data channel, in order; kept while it takes none, but no more than MAX_EVENTS or MAX_EVENT_TEXT. */
   send(event: JsonObject): void {
     if (this.#closed) return
-    if (this.#unsent.length === 0 && this.#o.sendEvent(event)) return
-    if (this.#unsent.length < MAX_EVENTS) this.#unsent.push(event)
-    else this.counters.unsentEvents++
+    const text = JSON.stringify(event)
+    this.sendKept()
+    if (this.#unsent.length === 0 && this.#o.sendEvent(text)) return
+    if (this.#unsent.length >= MAX_EVENTS || this.#unsentText + text.length > MAX_EVENT_TEXT) {
+      this.counters.unsentEvents++
+      return
+    }
+    this.#unsent.push(text)
+    this.#unsentText += text.length
   }
 
-  /** The data channel is open: what was kept is sent. */
-  channelOpen(): void {
-    for (let event = this.#unsent.peek(); event && !this.#closed; event = this.#unsent.peek()) {
-      if (!this.#o.sendEvent(event)) return
+  /** Whether events are kept for a data channel that did not take them. */
+  get keepsEvents(): boolean {
+    return this.#unsent.length > 0
+  }
+
+  /** The data channel is open, or has room again: what was kept is sent, as far as it goes. */
+  sendKept(): void {
+    for (let text = this.#unsent.peek(); text !== undefined; text = this.#unsent.peek()) {
+      if (!this.#o.sendEvent(text)) return
       this.#unsent.shift()
+      this.#unsentText -= text.length
     }
   }
 
-  /** Queues a frame for the caller; see the media session. After the end it is dropped, and resolves at once. */
+  /** Takes what is kept, to be sent by somebody else. */
+  takeKept(): string[] {
+    const kept: string[] = []
+    for (let text = this.#unsent.shift(); text !== undefined; text = this.#unsent.shift()) kept.push(text)
+    this.#unsentText = 0
+    return kept
+  }
+
+  /** Queues a frame for the caller; see the media session. After the end it is dropped, and resolves all the same. */
   play(frame: AudioFrame, tag?: string): Promise<void> {
-    return this.#closed ? Promise.resolve() : this.#o.media.play(frame, tag)
+    return this.#closed ? delay(DEAF_MS, undefined, { ref: false }) : this.#o.media.play(frame, tag)
   }
 
   flush(): Played[] {
@@ -129,7 +162,7 @@ export class Call implements BridgeCall {
   end(reason: string): void {
     if (this.#ended || this.#closed) return
     this.#ended = true
-    this.#o.onEnd(reason)
+    this.#o.onEnd(reason.slice(0, MAX_REASON))
   }
 
   /** The call has ended: `signal` aborts, the iterables end, everything else does nothing any more. Idempotent. */
@@ -137,13 +170,9 @@ export class Call implements BridgeCall {
     if (this.#closed) return
     this.#closed = true
     this.#unsent.clear()
+    this.#unsentText = 0
     this.#audio.end()
     this.#events.end()
     this.#controller.abort(new DOMException(`The call has ended: ${reason}.`, 'AbortError'))
   }
-}
-
-function overflow(): JsonObject {
-  const message = `More than ${MAX_EVENTS} events were waiting for the bridge; events were dropped.`
-  return { type: 'error', error: { type: 'server_error', code: 'events_dropped', message, param: null } }
 }

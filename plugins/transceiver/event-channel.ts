@@ -1,12 +1,12 @@
 /**
  * Events over the data channel: JSON objects as text, both ways. What is no event is answered with an error event and
- * goes no further.
+ * goes no further; neither does an event that is longer than the client takes.
  */
 
 import { EdgeError, type JsonObject } from '../../core/index.ts'
 import { DataChannels } from './peer/data-channels.ts'
 import type { OfferedData } from './sdp/offer.ts'
-import { parseEvent, toErrorEvent } from './session-events.ts'
+import { droppedEvents, MAX_DEPTH, parseEvent, toErrorEvent } from './session-events.ts'
 
 /** What the channel stands on, and whom it tells. */
 export interface EventChannelOptions {
@@ -15,28 +15,28 @@ export interface EventChannelOptions {
   /** An SCTP packet for the peer. */
   send(packet: Uint8Array): void
   onOpen(): void
-  onEvent(event: JsonObject): void
+  /** An event, and how many characters its text had. */
+  onEvent(event: JsonObject, characters: number): void
   /** The peer closed its channel. */
   onClose(): void
+  /** One of a few fixed words. */
   onFault(fault: string): void
 }
 
 /** A session's events. Close it. */
 export class EventChannel {
+  readonly #options: EventChannelOptions
   readonly #channels: DataChannels
 
   constructor(options: EventChannelOptions) {
+    this.#options = options
     this.#channels = new DataChannels({
       role: options.role,
       remotePort: options.offered.sctpPort,
       maxMessageSize: options.offered.maxMessageSize,
       send: (packet) => options.send(packet),
       onOpen: () => options.onOpen(),
-      onMessage: (_label, data) => {
-        const event = typeof data === 'string' ? parseEvent(data) : undefined
-        if (event) options.onEvent(event)
-        else this.sendError(new EdgeError('bad_request', 'An event is a JSON object, sent as text.'))
-      },
+      onMessage: (_label, data) => this.#onMessage(data),
       onClose: () => options.onClose(),
       onFault: (fault) => options.onFault(fault),
     })
@@ -47,23 +47,43 @@ export class EventChannel {
     return this.#channels.open
   }
 
+  /** Whether something that was to be sent has not left for the first time. */
+  get waiting(): boolean {
+    return this.#channels.waiting
+  }
+
   /** Takes an SCTP packet. */
   receive(packet: Buffer): void {
     this.#channels.receive(packet)
   }
 
-  /** Sends an event; false when the channel is not open, or its queue is full. */
-  send(event: JsonObject): boolean {
-    return this.#channels.send(JSON.stringify(event))
-  }
-
-  /** Tells the client of a fault. */
-  sendError(fault: EdgeError): void {
-    this.send(toErrorEvent(fault))
+  /**
+   * Sends an event's JSON text; false when the channel is not open, or its queue is full. True also for one that the
+   * client would not take: it is dropped, and the client told.
+   */
+  send(text: string): boolean {
+    const most = this.#options.offered.maxMessageSize
+    if (!this.open) return false
+    if (text.length > most / 3 && Buffer.byteLength(text) > most) {
+      this.#options.onFault('message_size')
+      const message = `An event was longer than the ${most} bytes that the offer says it may have, and was dropped.`
+      this.#channels.send(JSON.stringify(droppedEvents(message)))
+      return true
+    }
+    return this.#channels.send(text)
   }
 
   /** Frees everything. Idempotent. */
   close(): void {
     this.#channels.close()
+  }
+
+  #onMessage(data: string | Uint8Array): void {
+    const event = typeof data === 'string' ? parseEvent(data) : undefined
+    if (event) this.#options.onEvent(event, data.length)
+    else {
+      const message = `An event is a JSON object, sent as text, at most ${MAX_DEPTH} levels deep.`
+      this.send(JSON.stringify(toErrorEvent(new EdgeError('bad_request', message))))
+    }
   }
 }

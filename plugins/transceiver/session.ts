@@ -1,17 +1,20 @@
 /**
- * One call's session: ICE, DTLS, SRTP, data channels, media and the bridge, composed (DESIGN §6). It owns all of them and frees all of them, once, whatever ends it first. It does no I/O of its own: datagrams come in
- * by the `receive…` methods, time by `tick`, and what it sends goes through the socket it is given.
+ * One call's session: ICE, DTLS, SRTP, data channels, media and the bridge, composed (DESIGN §6). It owns all of them
+ * and frees all of them, once, whatever ends it first. It does no I/O of its own: datagrams come in by the `receive…`
+ * methods, time by `tick`, and what it sends goes through the socket it is given.
  */
 
 import { EdgeError, type Principal } from '../../core/index.ts'
 import { Call } from './call.ts'
+import { DtlsLink } from './dtls-link.ts'
 import { EventChannel } from './event-channel.ts'
-import { IceAgent, type IceOutcome } from './ice/agent.ts'
-import { clonePath, type Path, samePath } from './ice/path.ts'
+import { Farewell } from './farewell.ts'
+import { IceAgent, type IceHandlers, type IceOutcome } from './ice/agent.ts'
+import type { Path } from './ice/path.ts'
 import { MediaSession } from './media/media-session.ts'
-import { SrtpSession } from './media/srtp.ts'
-import { DtlsEndpoint, type SrtpKeys } from './peer/dtls.ts'
+import type { SrtpKeys } from './media/srtp-keys.ts'
 import type { OfferedData } from './sdp/offer.ts'
+import { SecureMedia } from './secure-media.ts'
 import { toBridgeFault } from './session-events.ts'
 import type { SessionOptions, SessionState } from './session-options.ts'
 
@@ -28,40 +31,39 @@ export class Session {
   state: SessionState = 'new'
   readonly #options: SessionOptions
   readonly #call: Call
-  #dtls: DtlsEndpoint | undefined
-  #srtp: SrtpSession | undefined
+  readonly #dtls: DtlsLink
+  #secure: SecureMedia | undefined
   #events: EventChannel | undefined
-  #ending = false
   #now: number
-  /** Where the datagram being handled came from; after it, where DTLS was last heard. */
-  #dtlsPath: Path | undefined
+  #consentUntil = 0
+  #farewell: Farewell | undefined
 
   constructor(options: SessionOptions) {
-    const { offer, bridge, clock, socket } = options
+    const { offer, local, random } = options
     this.#options = options
     this.id = options.id
     this.caller = options.caller
     this.#now = this.startedAt = options.now
-    this.ice = new IceAgent({
-      local: options.local,
-      remote: offer.ice,
-      random: options.random,
-      handlers: {
-        send: (bytes, start, end, path) => socket.send(bytes, start, end, path),
-        onSelected: () => this.#onSelected(),
-        onOpened: (path) => options.onOpened(path),
-        onValidated: (path) => options.onValidated(path),
-        onForgotten: (path) => options.onForgotten(path),
-      },
+    this.ice = new IceAgent({ local, remote: offer.ice, random, handlers: this.#iceHandlers() })
+    this.#dtls = new DtlsLink({
+      offer,
+      context: options.dtls,
+      ice: this.ice,
+      socket: options.socket,
+      onBegun: () => options.trace.start('dtls.handshake'),
+      onConnected: (keys) => this.#onConnected(keys),
+      onMessage: (message) => this.#events?.receive(message),
+      onClosed: (reason, failed) =>
+        failed ? this.close('dtls_failed', new EdgeError('dtls_failed', reason)) : this.close('peer_closed'),
     })
     this.media = new MediaSession({
       ssrc: options.ssrc,
       cname: options.cname,
       audio: offer.audio,
-      format: bridge.audio,
-      clock,
-      sendRtp: (bytes, start, end) => this.#sendRtp(bytes, start, end),
-      sendRtcp: (bytes, start, end) => this.#sendRtcp(bytes, start, end),
+      format: options.bridge.audio,
+      clock: options.clock,
+      sendRtp: (bytes, start, end) => this.#secure?.sendRtp(bytes, start, end),
+      sendRtcp: (bytes, start, end) => this.#secure?.sendRtcp(bytes, start, end),
       onFrame: (frame) => this.#call.pushFrame(frame),
       onTelephoneEvent: (digit, durationMs) =>
         this.#call.pushEvent({ type: 'telephone_event', digit, duration_ms: durationMs }),
@@ -73,177 +75,176 @@ export class Session {
       ...(options.model === undefined ? {} : { model: options.model }),
       ...(options.sessionConfig === undefined ? {} : { session: options.sessionConfig }),
       media: this.media,
-      sendEvent: (event) => this.#events?.send(event) ?? false,
-      onEnd: (reason) => this.end(reason),
+      // Where no channel will ever be, nothing is kept for it.
+      sendEvent: (text) => offer.data === undefined || (this.#events?.send(text) ?? false),
+      onEnd: (reason) => this.#endByBridge(reason),
     })
     options.trace.start('ice.connect')
   }
 
   /** Opens the bridge beside the answer; its end is the call's, its failure too. */
   async start(): Promise<void> {
-    this.#options.trace.start('bridge')
+    const { trace, bridge } = this.#options
+    trace.start('bridge')
     try {
-      await this.#options.bridge.open(this.#call)
-      this.end('bridge_ended')
+      await bridge.open(this.#call)
+      trace.end('bridge')
+      this.#endByBridge('bridge_ended')
     } catch (cause) {
-      this.end('bridge_failed', toBridgeFault(cause))
+      const fault = toBridgeFault(cause)
+      trace.end('bridge', fault.code)
+      this.#endByBridge('bridge_failed', fault)
     }
   }
 
   /** Takes a STUN message; the outcome is for counters. */
   receiveStun(now: number, bytes: Buffer, start: number, end: number, path: Path): IceOutcome {
+    if (this.#isClosed) return 'ignored'
     this.#now = now
     return this.ice.receiveStun(now, bytes, start, end, path)
   }
 
   /** Takes a DTLS datagram; true when it was certainly meant for this session. */
   receiveDtls(now: number, bytes: Buffer, start: number, end: number, path: Path): boolean {
-    if (this.state === 'closed') return false
     this.#now = now
-    this.ice.heard(path, end - start)
-    if (!this.#dtls && this.#options.offer.answerSetup === 'active') return false
-    if (this.#dtlsPath === undefined || !samePath(this.#dtlsPath, path)) this.#dtlsPath = clonePath(path)
-    const dtls = this.#dtls ?? this.#openDtls()
-    const fresh = dtls.receive(bytes, start, end, now)
-    if (fresh) this.ice.authenticated(now, path)
-    // A handshake's records prove nothing yet; where the client was shown to receive, they are its own.
-    const { selected } = this.ice
-    return fresh || (dtls.state === 'connecting' && !!selected && samePath(selected, path))
+    return this.#dtls.receive(now, bytes, start, end, path)
   }
 
   /** Takes an SRTP or SRTCP packet; true when it was authentic and new. */
   receiveMedia(now: number, bytes: Buffer, start: number, end: number, path: Path): boolean {
-    const srtp = this.#srtp
-    if (!srtp) return false
-    const isRtcp = end - start > 1 && bytes[start + 1]! >= 192 && bytes[start + 1]! <= 223
-    const plainEnd = isRtcp ? srtp.unprotectRtcp(bytes, start, end) : srtp.unprotectRtp(bytes, start, end)
-    if (plainEnd < 0) return false
+    if (!this.#secure?.receive(now, bytes, start, end, path)) return false
     this.#now = now
-    this.ice.heard(path, end - start)
-    if (srtp.newest) this.ice.authenticated(now, path)
-    if (isRtcp) this.media.receiveRtcp(now, bytes, start, plainEnd)
-    else {
-      this.media.receiveRtp(now, bytes, start, plainEnd)
-      this.#options.trace.once('audio.received')
-    }
     return true
   }
 
-  /** Drives retransmissions; cheap, called every 25 ms. */
+  /** Drives retransmissions, consent and a farewell that takes its time; cheap, called every 25 ms. */
   tick(now: number): void {
     this.#now = now
     this.ice.tick(now)
-    if (this.#dtls && now >= this.#dtls.deadline) this.#dtls.tick(now)
+    this.#dtls.tick(now)
+    if (this.state !== 'connected') return
+    if (now >= this.#consentUntil) this.#renewConsent(now)
+    if (this.#farewell) this.#leave(this.#farewell)
+    else if (this.#call.keepsEvents) this.#call.sendKept()
   }
 
   /** Sends reports and ends what is overdue; called every second. */
   housekeep(now: number): void {
     const { connectMs, maxCallMs } = this.#options
     const age = now - this.startedAt
-    if (this.state !== 'connected') {
-      if (age > connectMs)
-        this.end('connect_timeout', new EdgeError('connect_timeout', 'the client did not connect in time'))
-      return
+    if (this.state === 'connected') {
+      this.media.report(now)
+      if (age > maxCallMs) this.end('max_call_duration')
+    } else if (age > connectMs) {
+      this.end('connect_timeout', new EdgeError('connect_timeout', 'the client did not connect in time'))
     }
-    this.media.report(now)
-    if (now - (this.ice.lastCheckAt ?? this.startedAt) > CONSENT_MS)
-      this.close('peer_gone', new EdgeError('peer_gone', 'the client sends no checks any more'))
-    else if (age > maxCallMs) this.end('max_call_duration')
   }
 
-  /** Ends the call so that the client hears why: an event, then close_notify. */
+  /** Ends the call so that the client hears why: an event, then close_notify. At once when no event can be sent. */
   end(reason: string, fault?: EdgeError): void {
-    if (this.state === 'closed' || this.#ending) return
-    this.#ending = true
-    const events = this.#events
-    if (!events?.open) {
-      this.close(reason, fault)
-      return
-    }
-    if (fault) events.sendError(fault)
-    events.send({ type: 'session.ended', reason })
-    // The channel hands its last message to DTLS within this turn of the event loop.
-    setImmediate(() => this.close(reason, fault))
+    if (this.#isClosed) return
+    const farewell = this.#stop(reason, fault)
+    if (this.#events?.open) this.#leave(farewell)
+    else this.close(reason, fault)
   }
 
-  /** Ends the call at once and frees everything. Idempotent. */
+  /** Ends the call at once and frees everything. Idempotent; the first reason that was given counts. */
   close(reason: string, fault?: EdgeError): void {
-    if (this.state === 'closed') return
+    if (this.#isClosed) return
     this.state = 'closed'
-    this.#call.close(reason)
+    const end = this.#farewell ?? { reason, fault }
+    this.#call.close(end.reason)
     this.media.close()
     this.#events?.close()
-    this.#dtls?.close()
-    this.#srtp?.close()
-    this.#events = this.#dtls = this.#srtp = undefined
-    this.#options.trace.finish(reason, fault !== undefined)
-    this.#options.onClosed(reason, fault)
+    this.#dtls.close()
+    this.#secure?.close()
+    this.#events = this.#secure = undefined
+    this.#options.trace.finish(end.reason, end.fault !== undefined)
+    this.#options.onClosed(end.reason, end.fault)
+  }
+
+  /** Asked anew each time: much that a session calls may close it. */
+  get #isClosed(): boolean {
+    return this.state === 'closed'
+  }
+
+  /** The bridge is done with the call. A client that is still on its way is waited for, so that it hears why. */
+  #endByBridge(reason: string, fault?: EdgeError): void {
+    if (this.#isClosed || this.#farewell) return
+    const farewell = this.#stop(reason, fault)
+    if (this.state === 'connected') this.#leave(farewell)
+  }
+
+  /** Nobody talks any more: the bridge is told, audio ends, and what the client will hear is settled. */
+  #stop(reason: string, fault: EdgeError | undefined): Farewell {
+    if (this.#farewell) return this.#farewell
+    const unsent = this.#options.offer.data && this.#call.takeKept()
+    const farewell = new Farewell(reason, fault, unsent)
+    this.#farewell = farewell
+    if (this.state === 'connected') farewell.begin(this.#now)
+    this.#call.close(reason)
+    this.media.close()
+    return farewell
+  }
+
+  #leave(farewell: Farewell): void {
+    const hasSaid = farewell.say(this.#events)
+    if (farewell.isOver(this.#now, this.#events)) this.close(farewell.reason, farewell.fault)
+    // What the channel has just taken it hands to DTLS within this turn of the event loop, if it can at all.
+    else if (hasSaid) setImmediate(() => this.#leave(farewell))
+  }
+
+  /** RFC 7675 §5.1: without consent nothing is sent any more, not even a goodbye. */
+  #renewConsent(now: number): void {
+    this.#consentUntil = (this.ice.lastCheckAt ?? this.startedAt) + CONSENT_MS
+    if (now < this.#consentUntil) return
+    this.#secure?.close()
+    this.#dtls.mute()
+    this.close('peer_gone', new EdgeError('peer_gone', 'the client sends no checks any more'))
+  }
+
+  /** ICE may go on for a moment in a session that has closed within: it must not come back into anybody's tables. */
+  #iceHandlers(): IceHandlers {
+    const { socket, onOpened, onValidated, onForgotten } = this.#options
+    const unlessClosed = (tell: (path: Path) => void) => (path: Path) => {
+      if (!this.#isClosed) tell(path)
+    }
+    return {
+      send: (bytes, start, end, path) => socket.send(bytes, start, end, path),
+      onSelected: unlessClosed(() => this.#onSelected()),
+      onOpened: unlessClosed(onOpened),
+      onValidated: unlessClosed(onValidated),
+      onForgotten: unlessClosed(onForgotten),
+    }
   }
 
   #onSelected(): void {
     this.#options.trace.end('ice.connect')
     if (this.state === 'new') this.state = 'connecting'
-    if (!this.#dtls && this.#options.offer.answerSetup === 'active') this.#openDtls()
-  }
-
-  #openDtls(): DtlsEndpoint {
-    const { offer, dtls, trace } = this.#options
-    trace.start('dtls.handshake')
-    this.#dtls = new DtlsEndpoint({
-      role: offer.answerSetup === 'active' ? 'client' : 'server',
-      fingerprints: offer.fingerprints,
-      context: dtls,
-      send: (datagram) => this.#sendDtls(datagram),
-      onConnected: (keys) => this.#onConnected(keys),
-      onMessage: (message) => this.#events?.receive(message),
-      onClosed: (reason, failed) => {
-        if (failed) this.close('dtls_failed', new EdgeError('dtls_failed', reason))
-        else this.close('peer_closed')
-      },
-    })
-    this.#dtls.start(this.#now)
-    return this.#dtls
+    this.#dtls.begin(this.#now)
   }
 
   #onConnected(keys: SrtpKeys): void {
-    const { offer, trace } = this.#options
+    const { offer, trace, socket } = this.#options
+    const { ice, media } = this
     trace.end('dtls.handshake')
     this.state = 'connected'
-    this.#srtp = new SrtpSession(keys)
-    if (this.#dtlsPath) this.ice.validated(this.#now, this.#dtlsPath)
+    this.#secure = new SecureMedia({ keys, ice, socket, media, onFirst: (what) => trace.once(what) })
     if (offer.data) this.#events = this.#openEvents(offer.data)
-    this.media.start()
+    media.start()
+    this.#farewell?.begin(this.#now)
+    if (this.#farewell) this.#leave(this.#farewell)
   }
 
   #openEvents(offered: OfferedData): EventChannel {
     return new EventChannel({
-      role: this.#options.offer.answerSetup === 'active' ? 'client' : 'server',
+      role: this.#dtls.role,
       offered,
-      send: (packet) => void this.#dtls?.write(packet),
-      onOpen: () => this.#call.channelOpen(),
-      onEvent: (event) => this.#call.pushEvent(event),
+      send: (packet) => void this.#dtls.write(packet),
+      onOpen: () => (this.#farewell ? this.#leave(this.#farewell) : this.#call.sendKept()),
+      onEvent: (event, characters) => this.#call.pushEvent(event, characters),
       onClose: () => this.close('channel_closed'),
       onFault: (fault) => this.#options.trace.once(`data channel: ${fault}`),
     })
-  }
-
-  #sendDtls(datagram: Uint8Array): void {
-    const path = this.ice.selected ?? this.#dtlsPath
-    if (path && this.ice.maySend(path, datagram.length))
-      this.#options.socket.send(datagram, 0, datagram.length, path)
-  }
-
-  #sendRtp(bytes: Buffer, start: number, end: number): void {
-    this.#sendProtected(bytes, start, this.#srtp?.protectRtp(bytes, start, end) ?? -1)
-    this.#options.trace.once('audio.sent')
-  }
-
-  #sendRtcp(bytes: Buffer, start: number, end: number): void {
-    this.#sendProtected(bytes, start, this.#srtp?.protectRtcp(bytes, start, end) ?? -1)
-  }
-
-  #sendProtected(bytes: Buffer, start: number, end: number): void {
-    const path = this.ice.selected
-    if (path && end >= 0) this.#options.socket.sendInPlace(bytes, start, end, path)
   }
 }

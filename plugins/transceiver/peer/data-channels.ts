@@ -82,6 +82,11 @@ export class DataChannels {
     return this.#firstOpen() !== undefined
   }
 
+  /** Whether a message has not left as a whole yet. */
+  get waiting(): boolean {
+    return this.#queue.length > 0
+  }
+
   /** Takes an SCTP packet that DTLS delivered. */
   receive(packet: Buffer): void {
     if (!this.#closed) this.#association.receive(packet)

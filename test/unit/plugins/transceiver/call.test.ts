@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EdgeError } from '../../../../core/errors.ts'
 import type { AudioFrame, JsonObject } from '../../../../core/index.ts'
-import { Call, MAX_AUDIO_MS, MAX_EVENTS } from '../../../../plugins/transceiver/call.ts'
+import {
+  Call,
+  MAX_AUDIO_MS,
+  MAX_EVENT_TEXT,
+  MAX_EVENTS,
+  MAX_REASON,
+} from '../../../../plugins/transceiver/call.ts'
 
 const frame = (n: number): AudioFrame => ({ data: Uint8Array.of(n >> 8, n & 255), durationMs: 20 })
 
@@ -19,8 +25,8 @@ function setUp() {
       flush: () => [{ tag: 'a', playedMs: 1 }],
       queuedMs: 7,
     },
-    sendEvent: (event) => {
-      if (channel.open) channel.sent.push(event)
+    sendEvent: (text) => {
+      if (channel.open) channel.sent.push(JSON.parse(text))
       return channel.open
     },
     onEnd: (reason) => ended.push(reason),
@@ -94,10 +100,10 @@ describe('a call', () => {
     const { call, channel } = setUp()
     channel.open = false
     for (let n = 0; n < MAX_EVENTS + 3; n++) call.send({ n })
-    call.channelOpen()
+    call.sendKept()
     assert.deepEqual(channel.sent, [], 'it was not open yet')
     channel.open = true
-    call.channelOpen()
+    call.sendKept()
     call.send({ n: 'last' })
     assert.deepEqual(
       channel.sent.map(({ n }) => n),
@@ -112,8 +118,50 @@ describe('a call', () => {
     call.send({ n: 1 })
     channel.open = true
     call.send({ n: 2 })
-    call.channelOpen()
+    call.sendKept()
     assert.deepEqual(channel.sent, [{ n: 1 }, { n: 2 }])
+  })
+
+  test('keeps so many characters and no more, each way', async () => {
+    const { call, channel } = setUp()
+    channel.open = false
+    const text = 'x'.repeat(MAX_EVENT_TEXT / 4)
+    for (let n = 0; n < 6; n++) call.send({ n, text })
+    assert.equal(call.counters.unsentEvents, 3)
+    assert.equal(call.takeKept().length, 3)
+    for (let n = 0; n < 6; n++) call.send({ n, text })
+    assert.equal(call.takeKept().length, 3, 'what was taken does not count any more')
+    for (let n = 0; n < 6; n++) call.pushEvent({ n }, text.length)
+    assert.equal(call.counters.droppedEvents, 2)
+    const events: JsonObject[] = []
+    const done = readAll(call.events, events)
+    await turn()
+    assert.equal(events.length, 4)
+    for (let n = 0; n < 6; n++) call.pushEvent({ n }, text.length)
+    assert.equal(call.counters.droppedEvents, 3, 'the reader had asked for one more')
+    call.close('over')
+    await done
+  })
+
+  test('takes one event of any length when nothing waits', () => {
+    const { call } = setUp()
+    call.pushEvent({}, MAX_EVENT_TEXT + 1)
+    assert.equal(call.counters.droppedEvents, 0)
+  })
+
+  test('throws what is no JSON at its sender, and goes on', () => {
+    const { call, channel } = setUp()
+    const circle: JsonObject = {}
+    circle.self = circle
+    assert.throws(() => call.send(circle), TypeError)
+    call.send({ n: 1 })
+    assert.deepEqual(channel.sent, [{ n: 1 }])
+  })
+
+  test('cuts a long reason', () => {
+    const { call, ended } = setUp()
+    call.end('x'.repeat(1000))
+    assert.equal(ended[0]?.length, MAX_REASON)
   })
 
   test('has one reader for each', async () => {
@@ -147,7 +195,7 @@ describe('a call', () => {
     await done
     call.pushEvent({})
     call.send({})
-    call.channelOpen()
+    call.sendKept()
     call.end('x')
     await call.play(frame(1))
     assert.deepEqual([events, channel.sent, ended, played, call.flush()], [[], [], [], [], []])
