@@ -52,7 +52,10 @@ function isSpan(value: unknown): value is Span {
   return typeof value === 'object' && value !== null && 'spanContext' in value
 }
 
-/** `12:34:56.789 warn  relay  message  key=value`, a stack on lines of its own. */
+/**
+ * `12:34:56.789 warn  [relay] message  key=value`, an error on lines of its own: with its stack, unless we raised it
+ * on purpose and its message says all. What a peer may have sent cannot steer the terminal.
+ */
 export function humanLine(line: string): string {
   const entry: unknown = JSON.parse(line)
   if (!isObject(entry)) return line
@@ -60,8 +63,16 @@ export function humanLine(line: string): string {
   const head = [String(time).slice(11, 23), String(level).padEnd(5)]
   const who = typeof plugin === 'string' ? `[${plugin}] ` : ''
   const rest = Object.entries(fields).map(([key, value]) => `${key}=${shown(value)}`)
-  const stack = isObject(err) ? `\n${String(err.stack ?? err.message)}` : ''
-  return `${[...head, `${who}${String(msg ?? '')}`, ...rest].join('  ')}${stack}\n`
+  const text = `${[...head, `${who}${String(msg ?? '')}`, ...rest].join('  ')}${isObject(err) ? errorLines(err) : ''}`
+  return `${text.replace(CONTROL, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}\n`
+}
+
+/** Control characters but for tab and line feed. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
+
+function errorLines({ type, message, stack }: Record<string, unknown>): string {
+  return type === 'EdgeError' ? `\n    ${String(message)}` : `\n${String(stack ?? message)}`
 }
 
 function shown(value: unknown): string {

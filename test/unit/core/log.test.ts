@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { redactor } from '../../../core/config/redact.ts'
+import { EdgeError } from '../../../core/errors.ts'
 import { createLog, humanLine } from '../../../core/log.ts'
 import { createTelemetry } from '../../../core/telemetry.ts'
 
@@ -57,4 +58,20 @@ test('on a terminal an error brings its stack on lines of its own', () => {
     JSON.stringify({ level: 'error', time: '', msg: 'x', err: { stack: 'Error: y\n    at z' } }),
   )
   assert.match(line, /x\nError: y\n {4}at z\n$/)
+})
+
+test('on a terminal an error that was raised on purpose says its message and its cause, without a stack', () => {
+  const lines: string[] = []
+  const cause = new Error('connect ECONNREFUSED')
+  const err = new EdgeError('bridge_failed', 'the backend is away', { cause })
+  logInto(lines, { pretty: true }).warn({ err }, 'call failed')
+  assert.match(lines[0]!, /call failed\n {4}the backend is away: connect ECONNREFUSED\n$/)
+})
+
+test('on a terminal nothing that a peer sent steers it', () => {
+  const lines: string[] = []
+  const err = new Error('said \x1b[2Jno')
+  logInto(lines, { pretty: true }).warn({ name: 'a\x1b]0;b\x07', err }, 'from\r outside \x9b')
+  assert.equal(/\p{Cc}/u.exec(lines[0]!.replaceAll('\n', '')), null)
+  assert.match(lines[0]!, /from\\x0d outside \\x9b {2}name=a\\x1b\]0;b\\x07\nError: said \\x1b\[2Jno\n/)
 })
