@@ -48,7 +48,7 @@ export interface Edge extends AsyncDisposable {
 }
 
 /** How long the last telemetry may take to leave, in milliseconds. */
-const LAST_TELEMETRY = 5000
+const LAST_TELEMETRY = 2000
 
 /**
  * Starts an edge. When anything fails, what was set up is closed again in reverse, and the EdgeError names the
@@ -101,10 +101,11 @@ class Host implements Edge {
   static async create(loaded: Loaded, options: StartOptions): Promise<Host> {
     const { config, redact } = loaded
     const log = options.log ?? createLog({ ...config.log, redact })
+    const { http, admin } = await createListeners(config, dirname(resolve(loaded.file)), log)
+    // After what may fail: it has timers and connections.
     const telemetry =
       options.telemetry ??
       createTelemetry({ otlp: config.telemetry.otlp, version: VERSION, env: options.env ?? process.env })
-    const { http, admin } = await createListeners(config, dirname(resolve(loaded.file)), log)
     const host = new Host(loaded, options, { log, telemetry, http, admin })
     host.#addOwnRoutes()
     return host
@@ -171,7 +172,8 @@ class Host implements Edge {
     this.adminAddress = admin
     this.health.state = 'ready'
     warnOfExposure(this.log, node, this.address, this.adminAddress, this.#given.values())
-    announce(this.log, config, this.address, this.adminAddress)
+    const hasPage = this.http.hasRoute({ method: 'GET', url: '/' })
+    announce(this.log, config, this.address, this.adminAddress, hasPage)
   }
 
   drain(): Promise<void> {

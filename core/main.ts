@@ -93,7 +93,10 @@ async function run(file: string): Promise<undefined> {
   let edge: Edge | undefined
   let asked = false
   const stop = (running: Edge): void => {
-    running.log.info('stopping: calls may finish; a second signal stops at once')
+    const { drainSeconds } = loaded.config
+    running.log.info(
+      `stopping: calls may finish, for ${drainSeconds} s at most; a second signal (Ctrl-C again) stops at once`,
+    )
     running.close().then(() => {
       running.log.info('stopped')
       process.exit(0)

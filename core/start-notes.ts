@@ -19,16 +19,17 @@ const PRIVATE = [
   'fe80::/10',
 ].flatMap((text) => parseCidr(text) ?? [])
 
-/** One line with the URL to open, one that says ready. */
+/** One line with the URL, to open where there is a page (`hasPage`), and one that says ready. */
 export function announce(
   log: Logger,
   { http, plugins }: RootConfig,
   address: Address,
   admin: Address | undefined,
+  hasPage: boolean,
 ): void {
   const scheme = http.tls === false ? 'http' : 'https'
   const urls = urlsOf(scheme, address)
-  log.info(`open ${urls.join(' or ')}`)
+  log.info(`${hasPage ? 'open' : 'listening on'} ${urls.join(' or ')}`)
   const fields = { plugins: Object.keys(plugins), ...(admin ? { admin: `http://${admin}` } : {}) }
   log.info(fields, 'ready')
 }
@@ -53,7 +54,7 @@ export function warnOfExposure(
   admin: Address | undefined,
   services: Iterable<Readonly<Record<string, unknown>>>,
 ): void {
-  if (admin && !isLocal(admin)) {
+  if (admin && !admin.isLoopback) {
     log.warn(
       { address: admin },
       'the admin listener can be reached from other machines and asks for no key; keep it behind a firewall, or set admin.listen to 127.0.0.1',
@@ -67,10 +68,6 @@ export function warnOfExposure(
       'callers from the internet cannot reach the advertised addresses, all of them are private; set node.advertise to public ip:port pairs',
     )
   }
-}
-
-function isLocal(address: Address): boolean {
-  return address.isLoopback
 }
 
 /** True for addresses that mean nothing outside their own network. */

@@ -32,6 +32,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { Logger } from 'pino'
 import { CallIdGenerator, type CallTracing, createCallTracing } from './call-tracing.ts'
+import { isObject } from './config/pointer.ts'
 
 /** How to report. */
 export interface TelemetryOptions {
@@ -58,10 +59,20 @@ export interface Telemetry {
 /** Sends what the SDK has to complain of, such as a collector that is away, to the log. */
 export function reportTelemetryFaults(log: Logger): void {
   const warn = (message: string): void =>
-    log.warn({ detail: message }, 'telemetry has a problem; calls go on')
+    log.warn({ detail: plainDetail(message) }, 'telemetry has a problem; calls go on')
   const ignore = (): void => {}
   const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+}
+
+/** The SDK writes an error as JSON with its stack; what an operator wants of it is the message. */
+function plainDetail(text: string): string {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return isObject(parsed) && typeof parsed.message === 'string' ? parsed.message : text
+  } catch {
+    return text
+  }
 }
 
 /** Starts telemetry. */

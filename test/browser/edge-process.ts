@@ -114,7 +114,7 @@ async function ready(
     }
     log.push(entry)
     if (entry.level === 'error' || entry.level === 'fatal') printed.push(line)
-    url ??= /^open (\S+)/.exec(entry.msg)?.[1]
+    url ??= /^(?:open|listening on) (\S+)/.exec(entry.msg)?.[1]
     if (entry.msg === 'ready' && url) resolve({ url, admin: String(entry.admin) })
   })
   child.once('exit', (code, signal) => fail(`stopped before it was ready (${signal ?? code})`))

@@ -217,11 +217,20 @@ test("a plugin's routes are its own on both listeners, and hooks stay inside its
   assert.equal((await edge.admin.inject('/other')).statusCode, 404)
 })
 
-test('the start is logged: one line to open, one that says ready', async () => {
-  const { log, entries } = recordedLog('info')
-  await using edge = await start(loadedWith({}), { log })
-  const said = entries.map(({ msg }) => msg)
-  assert.deepEqual(said, [`open http://localhost:${edge.address.port}/`, 'ready'])
+test('the start is logged: one line with the URL, to open if there is a page, and one that says ready', async () => {
+  const page = plain((_options, _services, { http }) => {
+    http.get('/', async () => 'a page')
+    return {}
+  })
+  for (const [plugins, verb] of [
+    [{ page }, 'open'],
+    [{}, 'listening on'],
+  ] as const) {
+    const { log, entries } = recordedLog('info')
+    await using edge = await start(loadedWith(plugins), { log })
+    const said = entries.map(({ msg }) => msg)
+    assert.deepEqual(said, [`${verb} http://localhost:${edge.address.port}/`, 'ready'])
+  }
 })
 
 test('metrics are served on the admin listener only, with the plugin as their scope', async () => {

@@ -55,7 +55,7 @@ test('a client that trusts the certificate of "self-signed" speaks HTTPS by name
   first.resume()
   const pem = new X509Certificate(first.socket.getPeerCertificate().raw).toString()
   assert.equal(await trusting('127.0.0.1', pem), 200)
-  assert.ok(entries.some(({ msg }) => msg === `open https://localhost:${edge.address.port}/`))
+  assert.ok(entries.some(({ msg }) => msg === `listening on https://localhost:${edge.address.port}/`))
 })
 
 test('certificate files are named when they cannot be read, and when they do not belong together', () => {

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
+import { diag } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
-import { createTelemetry } from '../../../core/telemetry.ts'
+import { createTelemetry, reportTelemetryFaults } from '../../../core/telemetry.ts'
+import { recordedLog } from './host-fixture.ts'
 
 const SESSION = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
 const hex = (label: string, bytes: number): string =>
@@ -123,4 +125,18 @@ test('a collector that does not answer does not hold the process up', async () =
   await asked
   for (const answer of held) answer()
   collector.close()
+})
+
+test('what the SDK complains of reaches the log, an error by its message alone', () => {
+  const { log, entries } = recordedLog()
+  reportTelemetryFaults(log)
+  diag.error(
+    JSON.stringify({ stack: 'Error: connect ECONNREFUSED\n    at x', message: 'connect ECONNREFUSED' }),
+  )
+  diag.warn('{ no JSON')
+  diag.disable()
+  assert.deepEqual(
+    entries.map(({ detail }) => detail),
+    ['connect ECONNREFUSED', '{ no JSON'],
+  )
 })
