@@ -51,7 +51,10 @@ function runChild(node, args) {
   const child = spawn(node, args, { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (cause) => {
-    console.error(`Earshot could not start ${node}: ${cause.message}`)
+    console.error(
+      `Earshot could not start ${node}: ${cause.message}\n` +
+        `It is built for glibc: where there is another C library (Alpine), install Node ${NEEDED} or newer yourself.`,
+    )
     process.exit(78)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))

@@ -1,7 +1,7 @@
 /**
  * The smallest backend for the websocket bridge: it sends audio and events back as they come. To run it by hand:
  *
- *     node test/examples/echo-backend.ts 9100
+ *     node bin/node.js test/examples/echo-backend.ts 9100
  */
 
 import type { AddressInfo } from 'node:net'
@@ -48,7 +48,8 @@ function portOf(address: string | AddressInfo | null): number {
   return address.port
 }
 
-if (import.meta.main) {
+// bin/node.js imports a script where the Node that started it will do; then import.meta.main is false.
+if (import.meta.main || process.argv[1] === import.meta.filename) {
   const backend = await startEchoBackend(Number(process.argv[2] ?? 9100))
-  console.log(`An echo for the websocket bridge: "url": "${backend.url}"`)
+  console.log(`An echo for the websocket bridge; its options are { "url": "${backend.url}" }`)
 }
