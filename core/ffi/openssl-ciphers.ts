@@ -1,14 +1,15 @@
 /**
- * AES-128-GCM, AES-128-CTR and HMAC-SHA1 in place on the caller's memory, with contexts keyed once.
+ * AES-128-GCM, AES-128-CTR and HMAC-SHA1 in place on the caller's memory.
  *
  * Promise: nothing is allocated per call, nothing is read or written outside the bounds given, which are
- * checked against the buffer's length; a closed context refuses. Offsets are into `bytes`. A key of the wrong
+ * checked against the buffer's length; a closed cipher refuses. Offsets are into `bytes`. A key of the wrong
  * length is a RangeError.
  */
 
 import { addressOf, nativeBuffer } from './native.ts'
 import { must, openssl } from './openssl.ts'
 import type { OpenSslFunctions } from './openssl-signatures.ts'
+import { AES_128_KEY, SharedCipher } from './shared-cipher.ts'
 
 const GCM_TAG = 16
 const GET_TAG = 16
@@ -20,47 +21,71 @@ const digest = nativeBuffer(64)
 const inside = (bytes: Uint8Array, start: number, middle: number, end: number, last: number): boolean =>
   start >= 0 && start <= middle && middle <= end && end <= last && last <= bytes.length
 
-/** A keyed cipher context, not to be used itself. */
+/** The contexts and vectors that all ciphers of this thread share. */
+class Shared {
+  readonly seal: SharedCipher
+  readonly open: SharedCipher
+  readonly counter: SharedCipher
+  readonly gcmVector = nativeBuffer(12)
+  readonly counterVector = nativeBuffer(16)
+
+  constructor() {
+    const ssl = openssl()
+    this.seal = new SharedCipher(ssl.EVP_aes_128_gcm(), 1)
+    this.open = new SharedCipher(ssl.EVP_aes_128_gcm(), 0)
+    this.counter = new SharedCipher(ssl.EVP_aes_128_ctr(), 1)
+  }
+}
+
+let ours: Shared | undefined
+
+/** Throws EdgeError `openssl_unavailable`. */
+function shared(): Shared {
+  ours ??= new Shared()
+  return ours
+}
+
+/** A key and its place in a shared context, not to be used itself. */
 class Cipher {
-  /** The initialisation vector of the next call. */
+  /** The initialisation vector of the next call. All ciphers of a kind share it: write all of it each time. */
   readonly iv: Buffer
   protected readonly ssl: OpenSslFunctions
   protected readonly ivAddress: number
   protected readonly lengthAddress: number
-  protected context: number
+  protected key: Buffer | undefined
+  readonly #shared: SharedCipher
 
-  constructor(kind: number, key: Uint8Array, ivLength: number, encrypt: 0 | 1) {
-    if (key.length !== 16) throw new RangeError(`an AES-128 key has 16 bytes, not ${key.length}`)
-    const ssl = openssl()
-    this.ssl = ssl
-    this.iv = nativeBuffer(ivLength)
-    this.ivAddress = addressOf(this.iv)
+  constructor(sharedCipher: SharedCipher, key: Uint8Array, iv: Buffer) {
+    if (key.length !== AES_128_KEY) throw new RangeError(`an AES-128 key has 16 bytes, not ${key.length}`)
+    this.ssl = openssl()
+    this.#shared = sharedCipher
+    this.key = Buffer.from(key)
+    this.iv = iv
+    this.ivAddress = addressOf(iv)
     this.lengthAddress = addressOf(length)
-    ssl.ERR_clear_error()
-    this.context = must(ssl.EVP_CIPHER_CTX_new(), 'a cipher context')
-    const secret = nativeBuffer(16)
-    secret.set(key)
-    const keyed = ssl.EVP_CipherInit_ex(this.context, kind, 0, addressOf(secret), 0, encrypt)
-    secret.fill(0)
-    if (keyed !== 1) this.close()
-    must(keyed, 'a cipher key')
   }
 
-  /** Frees it. Idempotent. */
+  /** The context with our key and `iv`, 0 when closed or refused. */
+  protected take(): number {
+    return this.key ? this.#shared.take(this.key, this.ivAddress) : 0
+  }
+
+  /** Wipes the key. Idempotent. */
   close(): void {
-    if (this.context !== 0) this.ssl.EVP_CIPHER_CTX_free(this.context)
-    this.context = 0
+    if (!this.key) return
+    this.#shared.drop(this.key)
+    this.key.fill(0)
+    this.key = undefined
   }
 }
 
 /** AES-128-GCM with a 12-byte `iv` and a 16-byte tag. One direction each. */
 export class Aes128Gcm extends Cipher {
-  readonly #encrypt: 0 | 1
+  readonly #seals: boolean
 
   constructor(key: Uint8Array, direction: 'seal' | 'open') {
-    const encrypt = direction === 'seal' ? 1 : 0
-    super(openssl().EVP_aes_128_gcm(), key, 12, encrypt)
-    this.#encrypt = encrypt
+    super(shared()[direction], key, shared().gcmVector)
+    this.#seals = direction === 'seal'
   }
 
   /**
@@ -68,9 +93,10 @@ export class Aes128Gcm extends Cipher {
    * bytes[start, body) and, unless `trailer` is -1, the four bytes at `trailer`. False: refused.
    */
   seal(bytes: Uint8Array, start: number, body: number, end: number, trailer: number): boolean {
-    if (this.#encrypt === 0 || !this.#begin(bytes, start, body, end, trailer)) return false
-    const { ssl, context, lengthAddress } = this
+    const context = this.#seals ? this.#begin(bytes, start, body, end, trailer) : 0
+    if (context === 0) return false
     const tag = addressOf(bytes) + end
+    const { ssl, lengthAddress } = this
     return (
       ssl.EVP_CipherFinal_ex(context, tag, lengthAddress) === 1 &&
       ssl.EVP_CIPHER_CTX_ctrl(context, GET_TAG, GCM_TAG, tag) === 1
@@ -79,8 +105,9 @@ export class Aes128Gcm extends Cipher {
 
   /** The reverse of `seal`. False: not authentic, and the bytes are as they were. */
   open(bytes: Uint8Array, start: number, body: number, end: number, trailer: number): boolean {
-    if (this.#encrypt === 1 || !this.#begin(bytes, start, body, end, trailer)) return false
-    const { ssl, context, lengthAddress } = this
+    const context = this.#seals ? 0 : this.#begin(bytes, start, body, end, trailer)
+    if (context === 0) return false
+    const { ssl, lengthAddress } = this
     const base = addressOf(bytes)
     if (
       ssl.EVP_CIPHER_CTX_ctrl(context, SET_TAG, GCM_TAG, base + end) === 1 &&
@@ -91,42 +118,41 @@ export class Aes128Gcm extends Cipher {
     ssl.ERR_clear_error()
     // Counter mode undoes itself: a second pass with the same vector brings the ciphertext back, for a
     // packet may be offered to another session after this one.
-    ssl.EVP_CipherInit_ex(context, 0, 0, 0, this.ivAddress, 0)
-    ssl.EVP_CipherUpdate(context, base + body, lengthAddress, base + body, end - body)
+    const again = this.take()
+    if (again !== 0) ssl.EVP_CipherUpdate(again, base + body, lengthAddress, base + body, end - body)
     return false
   }
 
-  #begin(bytes: Uint8Array, start: number, body: number, end: number, trailer: number): boolean {
-    const { ssl, context, lengthAddress } = this
-    if (context === 0 || !inside(bytes, start, body, end, end + GCM_TAG)) return false
-    if (trailer !== -1 && (trailer < 0 || trailer + 4 > bytes.length)) return false
+  /** The context with everything but the tag put through it, 0 when refused. */
+  #begin(bytes: Uint8Array, start: number, body: number, end: number, trailer: number): number {
+    if (!inside(bytes, start, body, end, end + GCM_TAG)) return 0
+    if (trailer !== -1 && (trailer < 0 || trailer + 4 > bytes.length)) return 0
+    const context = this.take()
+    const { ssl, lengthAddress } = this
     const base = addressOf(bytes)
-    return (
-      ssl.EVP_CipherInit_ex(context, 0, 0, 0, this.ivAddress, this.#encrypt) === 1 &&
+    const done =
+      context !== 0 &&
       ssl.EVP_CipherUpdate(context, 0, lengthAddress, base + start, body - start) === 1 &&
       (trailer === -1 || ssl.EVP_CipherUpdate(context, 0, lengthAddress, base + trailer, 4) === 1) &&
       (body === end ||
         ssl.EVP_CipherUpdate(context, base + body, lengthAddress, base + body, end - body) === 1)
-    )
+    return done ? context : 0
   }
 }
 
 /** AES-128-CTR with a 16-byte `iv`; encryption and decryption are one. */
 export class Aes128Ctr extends Cipher {
   constructor(key: Uint8Array) {
-    super(openssl().EVP_aes_128_ctr(), key, 16, 1)
+    super(shared().counter, key, shared().counterVector)
   }
 
   /** Works bytes[start, end) in place. False: refused. */
   apply(bytes: Uint8Array, start: number, end: number): boolean {
-    const { ssl, context } = this
-    if (context === 0 || !inside(bytes, start, start, end, end)) return false
+    if (!inside(bytes, start, start, end, end)) return false
     if (start === end) return true
+    const context = this.take()
     const at = addressOf(bytes) + start
-    return (
-      ssl.EVP_CipherInit_ex(context, 0, 0, 0, this.ivAddress, 1) === 1 &&
-      ssl.EVP_CipherUpdate(context, at, this.lengthAddress, at, end - start) === 1
-    )
+    return context !== 0 && this.ssl.EVP_CipherUpdate(context, at, this.lengthAddress, at, end - start) === 1
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createCipheriv } from 'node:crypto'
 import { test } from 'node:test'
 import { addressOf } from '../../../../core/ffi/native.ts'
 import { Aes128Ctr, Aes128Gcm, HmacSha1 } from '../../../../core/ffi/openssl-ciphers.ts'
@@ -81,4 +82,59 @@ test('a context serves one direction, and keys have 16 bytes', () => {
   assert.equal(new Aes128Gcm(KEY, 'seal').open(bytes, 0, 4, 20, -1), false)
   assert.equal(new Aes128Gcm(KEY, 'open').seal(bytes, 0, 4, 20, -1), false)
   assert.throws(() => new Aes128Gcm(Buffer.alloc(15), 'seal'), RangeError)
+})
+
+/** What node:crypto makes of 20 bytes of zeros under 4 bytes of additional data. */
+function sealedByNode(key: Buffer, iv: Buffer): Buffer {
+  const cipher = createCipheriv('aes-128-gcm', key, iv)
+  cipher.setAAD(Buffer.alloc(4))
+  return Buffer.concat([
+    Buffer.alloc(4),
+    cipher.update(Buffer.alloc(20)),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ])
+}
+
+test('keys that take turns do not mix, also when one of them is closed or refuses a packet', () => {
+  const keys = [1, 2, 3].map((fill) => Buffer.alloc(16, fill))
+  const seals = keys.map((key) => new Aes128Gcm(key, 'seal'))
+  const opens = keys.map((key) => new Aes128Gcm(key, 'open'))
+  const counters = keys.map((key) => new Aes128Ctr(key))
+  for (let round = 0; round < 60; round++) {
+    const i = (round * round + round) % 3
+    const iv = Buffer.alloc(12, round)
+    const bytes = Buffer.alloc(40)
+    seals[i]!.iv.set(iv)
+    assert.ok(seals[i]!.seal(bytes, 0, 4, 24, -1))
+    assert.deepEqual(bytes, sealedByNode(keys[i]!, iv))
+    opens[i]!.iv.set(iv)
+    opens[(i + 1) % 3]!.iv.set(iv)
+    assert.equal(opens[(i + 1) % 3]!.open(bytes, 0, 4, 24, -1), false, 'another key')
+    assert.deepEqual(bytes, sealedByNode(keys[i]!, iv), 'refused, and as it was')
+    assert.ok(opens[i]!.open(bytes, 0, 4, 24, -1))
+    const vector = Buffer.alloc(16, round)
+    counters[i]!.iv.set(vector)
+    const stream = Buffer.alloc(24)
+    assert.ok(counters[i]!.apply(stream, 0, 24))
+    assert.deepEqual(stream, createCipheriv('aes-128-ctr', keys[i]!, vector).update(Buffer.alloc(24)))
+    if (round !== 30) continue
+    for (const list of [seals, opens, counters]) list[i]!.close()
+    seals[i] = new Aes128Gcm(keys[i]!, 'seal')
+    opens[i] = new Aes128Gcm(keys[i]!, 'open')
+    counters[i] = new Aes128Ctr(keys[i]!)
+  }
+})
+
+test('a closed cipher leaves its key in no context', () => {
+  const first = new Aes128Gcm(KEY, 'seal')
+  const bytes = Buffer.alloc(40)
+  first.iv.fill(7)
+  assert.ok(first.seal(bytes, 0, 4, 24, -1))
+  first.close()
+  const second = new Aes128Gcm(Buffer.alloc(16, 9), 'seal')
+  second.iv.fill(7)
+  const other = Buffer.alloc(40)
+  assert.ok(second.seal(other, 0, 4, 24, -1))
+  assert.deepEqual(other, sealedByNode(Buffer.alloc(16, 9), Buffer.alloc(12, 7)))
 })
