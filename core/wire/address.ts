@@ -178,8 +178,8 @@ function parseColons(into: Address, host: string, port: number): boolean {
   const text = zone < 0 ? host : host.slice(0, zone)
   const halves = text.split('::')
   if (halves.length > 2 || !text.includes(':')) return false
-  const head = groups(halves[0]!)
-  const tail = halves.length === 2 ? groups(halves[1]!) : []
+  const head = groups(halves[0]!, halves.length === 1)
+  const tail = halves.length === 2 ? groups(halves[1]!, true) : []
   if (!head || !tail) return false
   const gap = 8 - head.length - tail.length
   if (halves.length === 2 ? gap < 1 : gap !== 0) return false
@@ -189,13 +189,13 @@ function parseColons(into: Address, host: string, port: number): boolean {
   return true
 }
 
-/** The 16-bit groups of one side of `::`; a dotted quad at its end counts for two. */
-function groups(text: string): number[] | undefined {
+/** The 16-bit groups of one side of `::`; a dotted quad counts for two, and stands at the end of all alone. */
+function groups(text: string, isLast: boolean): number[] | undefined {
   if (text === '') return []
   const out: number[] = []
   const parts = text.split(':')
   for (const [i, part] of parts.entries()) {
-    if (i === parts.length - 1 && part.includes('.')) {
+    if (isLast && i === parts.length - 1 && part.includes('.')) {
       const v4 = parseDotted(part, 0, part.length)
       if (v4 === undefined) return undefined
       out.push(v4 >>> 16, v4 & 0xffff)

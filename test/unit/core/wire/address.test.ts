@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { isIP } from 'node:net'
 import { test } from 'node:test'
+import { Prng } from '../../../../core/testing/prng.ts'
 import { Address, parseAddress, toAddress } from '../../../../core/wire/address.ts'
 
 const printed = (text: string): string | undefined => parseAddress(text)?.toString()
@@ -40,10 +42,21 @@ test('what is no address is undefined', () => {
     '[1:2:3:4:5:6:7:8:9]:1',
     'host:1',
     '[::1.2.3]:4',
+    '[1.2.3.4::1]:1',
+    '[1.2.3.4::]:1',
   ])
     assert.equal(parseAddress(text), undefined, text)
   assert.equal(toAddress('1.2.3.4', -1), undefined)
   assert.equal(toAddress('1.2.3.4', 1.5), undefined)
+})
+
+test('what is an ip is what the system says is one', () => {
+  const random = new Prng(5)
+  const pieces = ['0', '1', 'ff', 'abcd', '12345', ':', ':', '::', '.', '1.2.3.4', '256', 'g', '01']
+  for (let i = 0; i < 20_000; i++) {
+    const text = Array.from({ length: 1 + random.below(10) }, () => random.pick(pieces)).join('')
+    assert.equal(toAddress(text, 1) !== undefined, isIP(text) !== 0, text)
+  }
 })
 
 test('bytes go out and come back', () => {
