@@ -31,7 +31,10 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 export function guardLoopback(request: FastifyRequest, allowed: (origin: string) => boolean): void {
   const { host, origin } = request.headers
   if (host === undefined || !LOOPBACK.test(host)) {
-    throw new EdgeError('forbidden', 'this listener answers to localhost and 127.0.0.1 only')
+    throw new EdgeError(
+      'forbidden',
+      'this listener asks for no key and so answers to localhost and 127.0.0.1 only; http.keys opens the public one to other names',
+    )
   }
   const own = origin !== undefined && origin.replace(/^https?:\/\//i, '') === host
   if (origin !== undefined && !own && !allowed(origin)) {
