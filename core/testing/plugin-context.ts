@@ -1,8 +1,9 @@
 /** What the host gives a plugin at setup, without a host: nothing listens, nothing is exported, logs are kept. */
 
 import { metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { answerErrors } from '../http-errors.ts'
 import type { Context } from '../plugin.ts'
 import { MemoryNetwork } from './memory-udp.ts'
 
@@ -40,8 +41,8 @@ export function pluginContext(parts: Partial<Context> = {}): PluginContext {
       root: (_session, name, options) => tracer.startSpan(name, options),
       parent: () => ROOT_CONTEXT,
     },
-    http: fastify(),
-    admin: fastify(),
+    http: scope(),
+    admin: scope(),
     udp: network.engine,
     authenticate: () => ({ name: 'anonymous' }),
     signal: stop.signal,
@@ -66,4 +67,11 @@ export function pluginContext(parts: Partial<Context> = {}): PluginContext {
       await Promise.all([context.http.close(), context.admin.close()])
     },
   }
+}
+
+/** A scope that answers errors in the host's shape. */
+function scope(): FastifyInstance {
+  const instance = fastify()
+  answerErrors(instance)
+  return instance
 }

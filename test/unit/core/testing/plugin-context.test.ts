@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { EdgeError } from '../../../../core/errors.ts'
 import { pluginContext } from '../../../../core/testing/plugin-context.ts'
 
 test('ready in order, drain, close in reverse, once', async () => {
@@ -27,5 +28,16 @@ test('logs, HTTP scopes and parts', async () => {
   assert.equal(context.id, 'mine')
   context.http.get('/x', async () => 'hello')
   assert.equal((await context.http.inject('/x')).body, 'hello')
+  await close()
+})
+
+test('errors of its HTTP scopes have the shape that the host gives them', async () => {
+  const { context, close } = pluginContext()
+  context.http.get('/full', async () => {
+    throw new EdgeError('too_many_calls', 'full')
+  })
+  const response = await context.http.inject('/full')
+  assert.equal(response.statusCode, 503)
+  assert.equal(response.json().error.code, 'too_many_calls')
   await close()
 })
