@@ -28,9 +28,10 @@ export function parseCidr(text: string): Cidr | undefined {
   return { network, mask }
 }
 
-/** Whether the address lies in one of the ranges. */
+/** Whether the address lies in one of the ranges. An IPv6 range holds no IPv4 address: ::/0 is not the whole world. */
 export function inCidrs(ranges: readonly Cidr[], a: Address): boolean {
   for (const { network: n, mask: m } of ranges) {
+    if (n.isIPv4 !== a.isIPv4) continue
     if ((a.w0 & m[0]) === n.w0 && (a.w1 & m[1]) === n.w1 && (a.w2 & m[2]) === n.w2 && (a.w3 & m[3]) === n.w3)
       return true
   }

@@ -33,17 +33,13 @@ export class AllowedRoutes {
   readonly #cluster: number
   readonly #ports: PortRange
   readonly #own: readonly Address[]
-  readonly #v4: readonly Cidr[]
-  readonly #v6: readonly Cidr[]
+  readonly #ranges: readonly Cidr[]
 
   constructor(options: AllowedRoutesOptions) {
     this.#cluster = options.cluster
     this.#ports = options.ports
     this.#own = options.own
-    const ranges = options.cidrs.map(parseCidr).filter((range) => range !== undefined)
-    // Apart, since ::/0 is every IPv6 address and must not become every IPv4 one by way of mapped addresses.
-    this.#v4 = ranges.filter((range) => range.network.isIPv4)
-    this.#v6 = ranges.filter((range) => !range.network.isIPv4)
+    this.#ranges = options.cidrs.map(parseCidr).filter((range) => range !== undefined)
   }
 
   /** Why a route may not be used, or undefined when it may. */
@@ -52,7 +48,7 @@ export class AllowedRoutes {
     if (this.isOwn(address)) return 'own_address'
     if (address.port < this.#ports.first || address.port > this.#ports.last) return 'route_not_allowed'
     if (!isUnicast(address)) return 'route_not_allowed'
-    return inCidrs(address.isIPv4 ? this.#v4 : this.#v6, address) ? undefined : 'route_not_allowed'
+    return inCidrs(this.#ranges, address) ? undefined : 'route_not_allowed'
   }
 
   /** Whether the relay itself is bound to it. */

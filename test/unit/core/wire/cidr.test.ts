@@ -27,6 +27,12 @@ test('an IPv4 range also holds the mapped form, and no IPv6 address', () => {
   assert.ok(!contains('0.0.0.0/0', 'fd00::1'))
 })
 
+test('an IPv6 range holds no IPv4 address, though that is kept as a mapped one', () => {
+  for (const range of ['::/0', '::/64', '::ffff:0:0/95']) assert.ok(!contains(range, '10.1.1.1'), range)
+  assert.ok(contains('::/0', 'fd00::1'))
+  assert.ok(contains('::ffff:10.0.0.0/104', '10.1.1.1'), 'a mapped range is an IPv4 one')
+})
+
 test('host bits in the written network are ignored', () => {
   assert.ok(contains('10.1.2.3/8', '10.9.9.9'))
 })
