@@ -26,14 +26,18 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 /**
  * Refuses what a stranger's web page can make a browser send to a listener on this machine that asks for no key:
  * requests under a foreign host name (DNS rebinding), and requests from a page that is neither ours nor on the list.
- * Throws EdgeError `forbidden`.
+ * Throws EdgeError `forbidden`; `remedy` is what to do about a foreign name.
  */
-export function guardLoopback(request: FastifyRequest, allowed: (origin: string) => boolean): void {
+export function guardLoopback(
+  request: FastifyRequest,
+  allowed: (origin: string) => boolean,
+  remedy: string,
+): void {
   const { host, origin } = request.headers
   if (host === undefined || !LOOPBACK.test(host)) {
     throw new EdgeError(
       'forbidden',
-      'this listener asks for no key and so answers to localhost and 127.0.0.1 only; http.keys opens the public one to other names',
+      `this listener asks for no key, so it answers to localhost and 127.0.0.1 only; ${remedy}`,
     )
   }
   const own = origin !== undefined && origin.replace(/^https?:\/\//i, '') === host

@@ -69,7 +69,8 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     await instance.register(cors, { ...CORS, origin, strictPreflight: false })
   }
   if (guarded) {
-    instance.addHook('onRequest', async (request) => guardLoopback(request, allowed))
+    const remedy = origins ? 'set http.keys to serve other names' : 'call it by one of these'
+    instance.addHook('onRequest', async (request) => guardLoopback(request, allowed, remedy))
   }
   return instance
 }

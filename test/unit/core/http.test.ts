@@ -233,6 +233,9 @@ test('without keys a foreign Host or a foreign page is refused, on both listener
       const answer = await listener.inject({ url: '/livez', headers: { host } })
       assert.equal(answer.statusCode, 403, host)
       assert.equal(answer.json().error.code, 'forbidden')
+      const remedy =
+        listener === edge.http ? /set http\.keys to serve other names$/ : /call it by one of these$/
+      assert.match(answer.json().error.message, remedy)
     }
     const headers = { host: 'localhost:8080', origin: 'https://evil.test' }
     assert.equal((await listener.inject({ url: '/livez', headers })).statusCode, 403)
