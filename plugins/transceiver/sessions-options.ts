@@ -1,4 +1,4 @@
-/** What the table of calls stands on, and what it counts. Types alone. */
+/** What the table of calls stands on, and what it counts. */
 
 import type { Tracer } from '@opentelemetry/api'
 import type { Address, CallTracing, EdgeError, InferenceBridge, RoutingCodec } from '../../core/index.ts'
@@ -28,6 +28,12 @@ export interface SessionsOptions {
     fault: EdgeError | undefined
   }): void
 }
+
+/** Why calls end, as counted; a bridge may give any reason of its own, which counts as `bridge_ended`. */
+export const END_REASONS: ReadonlySet<string> = new Set([
+  ...['hang_up', 'peer_closed', 'peer_gone', 'channel_closed', 'dtls_failed', 'connect_timeout'],
+  ...['bridge_ended', 'bridge_failed', 'max_call_duration', 'draining', 'shutdown'],
+])
 
 /** Counters of calls since the start; gauges are read from the sessions themselves. */
 export interface CallCounters {

@@ -12,7 +12,7 @@ import { writeAnswer } from './sdp/answer.ts'
 import { type Offer, parseOffer } from './sdp/offer.ts'
 import { Session } from './session.ts'
 import { SessionTrace } from './session-trace.ts'
-import type { CallCounters, SessionsOptions } from './sessions-options.ts'
+import { type CallCounters, END_REASONS, type SessionsOptions } from './sessions-options.ts'
 import { CALL_SECRET_BYTES, makeCallId, parseCallId, sameSecret } from './signaling/call-id.ts'
 import {
   type CallRequest,
@@ -183,7 +183,7 @@ export class Sessions implements CallService {
   #onClosed(key: string, session: Session, reason: string, fault: EdgeError | undefined): void {
     this.#held.delete(key)
     this.routes.remove(session)
-    count(this.counters.ended, reason)
+    count(this.counters.ended, END_REASONS.has(reason) ? reason : 'bridge_ended')
     const durationMs = Math.round(performance.now() - session.startedAt)
     this.#options.onEnded({ id: key, caller: session.caller.name, reason, durationMs, fault })
     if (this.#held.size > 0) return

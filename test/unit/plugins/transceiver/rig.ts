@@ -4,14 +4,7 @@
  */
 
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
-import {
-  type Address,
-  type BridgeCall,
-  type EdgeError,
-  type InferenceBridge,
-  type Principal,
-  parseAddress,
-} from '../../../../core/index.ts'
+import type { BridgeCall, EdgeError, InferenceBridge, Principal } from '../../../../core/index.ts'
 import { createTelemetry } from '../../../../core/telemetry.ts'
 import { eventually } from '../../../../core/testing/check.ts'
 import { MemoryNetwork } from '../../../../core/testing/memory-udp.ts'
@@ -25,13 +18,7 @@ import { TransceiverSocket } from '../../../../plugins/transceiver/socket.ts'
 import { TestClient } from '../../../peers/client.ts'
 import type { ClientOptions } from '../../../peers/client-options.ts'
 import type { Post } from '../../../peers/signaling.ts'
-
-/** An address of a memory network, from its text. */
-export function address(text: string): Address {
-  const parsed = parseAddress(text)
-  if (!parsed) throw new Error(`${text} is no ip:port`)
-  return parsed
-}
+import { address } from './ice/support.ts'
 
 /** A bridge for Opus from the one function that makes it. */
 export function bridgeOf(open: (call: BridgeCall) => Promise<void>): InferenceBridge {

@@ -18,7 +18,8 @@ import { MAX_EVENTS } from '../../../../plugins/transceiver/call.ts'
 import { writeCheck } from '../../../peers/checks.ts'
 import type { TestClient } from '../../../peers/client.ts'
 import { TELEPHONE_EVENT } from '../../../peers/offer.ts'
-import { address, bridgeOf, Rig } from './rig.ts'
+import { address } from './ice/support.ts'
+import { bridgeOf, Rig } from './rig.ts'
 
 const OPUS = Buffer.concat([Buffer.of(31 << 3), Buffer.alloc(40, 7)])
 const ended = (reason: string): JsonObject => ({ type: 'session.ended', reason })
