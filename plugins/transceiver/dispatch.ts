@@ -10,6 +10,9 @@ import type { Accept, Routes } from './routes.ts'
 import type { Session } from './session.ts'
 import type { SocketReceiver } from './socket.ts'
 
+/** The part of a session that takes datagrams. */
+export type DispatchTarget = Pick<Session, 'receiveStun' | 'receiveDtls' | 'receiveMedia'>
+
 /** Why a datagram found no session; the closed set. */
 export interface DispatchDrops {
   malformed_stun: number
@@ -21,10 +24,10 @@ export interface DispatchDrops {
   unclaimed_media: number
 }
 
-const receiveDtls: Accept<Session> = (session, now, bytes, start, end, path) =>
+const receiveDtls: Accept<DispatchTarget> = (session, now, bytes, start, end, path) =>
   session.receiveDtls(now, bytes, start, end, path)
 
-const receiveMedia: Accept<Session> = (session, now, bytes, start, end, path) =>
+const receiveMedia: Accept<DispatchTarget> = (session, now, bytes, start, end, path) =>
   session.receiveMedia(now, bytes, start, end, path)
 
 /** The socket's receiver. Before `serve` everything is dropped. */
@@ -39,10 +42,10 @@ export class Dispatch implements SocketReceiver {
   /** What became of STUN messages that reached a session. */
   readonly stun = new Map<IceOutcome, number>()
   readonly #summary = new StunSummary()
-  #routes: Routes<Session> | undefined
+  #routes: Routes<DispatchTarget> | undefined
 
   /** Begins to lead packets by these tables. */
-  serve(routes: Routes<Session>): void {
+  serve(routes: Routes<DispatchTarget>): void {
     this.#routes = routes
   }
 
@@ -74,7 +77,7 @@ export class Dispatch implements SocketReceiver {
   }
 
   /** An answer to a path check is whose check it was. */
-  readonly #receiveAnswer: Accept<Session> = (session, now, bytes, start, end, path) => {
+  readonly #receiveAnswer: Accept<DispatchTarget> = (session, now, bytes, start, end, path) => {
     const outcome = session.receiveStun(now, bytes, start, end, path)
     this.#count(outcome)
     return outcome === 'validated'
