@@ -30,7 +30,10 @@ export default definePlugin({
     const timer = setInterval(() => recovery.sweep(SWEEP_LIMIT), SWEEP_MS).unref()
     onClose(() => clearInterval(timer))
     meter
-      .createObservableGauge('earshot_memory_recovery_entries', { description: 'Clients held just now.' })
+      .createObservableGauge('earshot.memory_recovery.entries', {
+        description: 'Clients held just now.',
+        unit: '{client}',
+      })
       .addCallback((result) => result.observe(recovery.size))
     return { recovery }
   },

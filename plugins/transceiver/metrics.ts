@@ -40,6 +40,12 @@ export function observe(
     result.observe(socket.counters.received, { direction: 'received' })
     result.observe(socket.counters.sent, { direction: 'sent' })
   })
+  counter('socket.errors', '{packet}', 'Datagrams that the internal socket lost.').addCallback((result) => {
+    const { truncated, receiveErrors, sendErrors } = socket.counters
+    result.observe(truncated, { kind: 'truncated' })
+    result.observe(receiveErrors, { kind: 'receive' })
+    result.observe(sendErrors, { kind: 'send' })
+  })
   counter('drops', '{packet}', 'Datagrams dropped.').addCallback((result) => {
     for (const [reason, n] of Object.entries({ ...socket.drops, ...dispatch.drops }))
       result.observe(n, { reason })

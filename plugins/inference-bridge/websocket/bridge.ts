@@ -36,13 +36,15 @@ export class WebSocketBridge implements InferenceBridge {
     this.#options = options
     this.#context = context
     const { meter } = context
-    this.#conversations = meter.createUpDownCounter('earshot_websocket_bridge_conversations', {
+    this.#conversations = meter.createUpDownCounter('earshot.websocket_bridge.conversations', {
       description: 'Conversations with a backend that are going on.',
+      unit: '{conversation}',
     })
-    this.#failures = meter.createCounter('earshot_websocket_bridge_failures', {
+    this.#failures = meter.createCounter('earshot.websocket_bridge.failures', {
       description: 'Conversations that failed, by error code.',
+      unit: '{conversation}',
     })
-    this.#connectTime = meter.createHistogram('earshot_websocket_bridge_connect_time', {
+    this.#connectTime = meter.createHistogram('earshot.websocket_bridge.connect_time', {
       description: 'How long connecting took.',
       unit: 'ms',
     })
