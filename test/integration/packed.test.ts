@@ -40,8 +40,13 @@ export default definePlugin({
     bridge: {
       audio: { pcm16: 16000 },
       async open(call) {
-        call.send({ type: options.word })
-        for await (const frame of call.audio) await call.play(frame)
+        const hear = async () => {
+          for await (const frame of call.audio) await call.play(frame)
+        }
+        const answer = async () => {
+          for await (const event of call.events) call.send({ type: options.word, event })
+        }
+        await Promise.all([hear(), answer()])
       },
     },
   }),
