@@ -32,8 +32,9 @@ export class Farewell {
   }
 
   /** The client is connected: it has FAREWELL_MS from now. */
-  begin(now: number): void {
+  begin(now: number): this {
     this.#until = now + FAREWELL_MS
+    return this
   }
 
   /** Says what the channel takes; true when that was anything. */

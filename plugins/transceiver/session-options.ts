@@ -1,6 +1,7 @@
 /** What a session is made of and from. Types alone. */
 
-import type { DtlsContext, EdgeError, InferenceBridge, JsonObject, Principal } from '../../core/index.ts'
+import type { DtlsContext, EdgeError, InferenceBridge } from '../../core/index.ts'
+import type { CallOptions } from './call.ts'
 import type { Path } from './ice/path.ts'
 import type { PlayoutClock } from './media/pacer.ts'
 import type { Offer } from './sdp/offer.ts'
@@ -12,12 +13,8 @@ export type SessionState = 'new' | 'connecting' | 'connected' | 'closed'
 
 /** What a session is made of and from. */
 export interface SessionOptions {
-  readonly id: string
-  /** The route's 8 bytes. */
-  readonly session: Uint8Array
-  readonly caller: Principal
-  readonly model?: string
-  readonly sessionConfig?: JsonObject
+  /** Who calls and what was asked for, as the bridge will see it. */
+  readonly call: Pick<CallOptions, 'id' | 'traceSession' | 'caller' | 'model' | 'session'>
   readonly offer: Offer
   readonly local: { readonly ufrag: string; readonly pwd: string }
   readonly ssrc: number

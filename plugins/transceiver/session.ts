@@ -41,8 +41,8 @@ export class Session {
   constructor(options: SessionOptions) {
     const { offer, local, random } = options
     this.#options = options
-    this.id = options.id
-    this.caller = options.caller
+    this.id = options.call.id
+    this.caller = options.call.caller
     this.#now = this.startedAt = options.now
     this.ice = new IceAgent({ local, remote: offer.ice, random, handlers: this.#iceHandlers() })
     this.#dtls = new DtlsLink({
@@ -69,11 +69,7 @@ export class Session {
         this.#call.pushEvent({ type: 'telephone_event', digit, duration_ms: durationMs }),
     })
     this.#call = new Call({
-      id: options.id,
-      traceSession: options.session,
-      caller: options.caller,
-      ...(options.model === undefined ? {} : { model: options.model }),
-      ...(options.sessionConfig === undefined ? {} : { session: options.sessionConfig }),
+      ...options.call,
       media: this.media,
       // Where no channel will ever be, nothing is kept for it.
       sendEvent: (text) => offer.data === undefined || (this.#events?.send(text) ?? false),
@@ -84,16 +80,12 @@ export class Session {
 
   /** Opens the bridge beside the answer; its end is the call's, its failure too. */
   async start(): Promise<void> {
-    const { trace, bridge } = this.#options
-    trace.start('bridge')
+    this.#options.trace.start('bridge')
     try {
-      await bridge.open(this.#call)
-      trace.end('bridge')
+      await this.#options.bridge.open(this.#call)
       this.#endByBridge('bridge_ended')
     } catch (cause) {
-      const fault = toBridgeFault(cause)
-      trace.end('bridge', fault.code)
-      this.#endByBridge('bridge_failed', fault)
+      this.#endByBridge('bridge_failed', toBridgeFault(cause))
     }
   }
 
@@ -112,9 +104,12 @@ export class Session {
 
   /** Takes an SRTP or SRTCP packet; true when it was authentic and new. */
   receiveMedia(now: number, bytes: Buffer, start: number, end: number, path: Path): boolean {
-    if (!this.#secure?.receive(now, bytes, start, end, path)) return false
-    this.#now = now
-    return true
+    try {
+      return this.#secure?.receive(now, bytes, start, end, path) ?? false
+    } catch (cause) {
+      this.fail(cause)
+      return true
+    }
   }
 
   /** Drives retransmissions, consent and a farewell that takes its time; cheap, called every 25 ms. */
@@ -148,6 +143,11 @@ export class Session {
     else this.close(reason, fault)
   }
 
+  /** Something of ours failed: this call ends, and no other. */
+  fail(cause: unknown): void {
+    this.end('internal', new EdgeError('internal', 'the call failed', { cause }))
+  }
+
   /** Ends the call at once and frees everything. Idempotent; the first reason that was given counts. */
   close(reason: string, fault?: EdgeError): void {
     if (this.#isClosed) return
@@ -171,6 +171,7 @@ export class Session {
   /** The bridge is done with the call. A client that is still on its way is waited for, so that it hears why. */
   #endByBridge(reason: string, fault?: EdgeError): void {
     if (this.#isClosed || this.#farewell) return
+    this.#options.trace.end('bridge', fault?.code)
     const farewell = this.#stop(reason, fault)
     if (this.state === 'connected') this.#leave(farewell)
   }
@@ -225,15 +226,14 @@ export class Session {
   }
 
   #onConnected(keys: SrtpKeys): void {
-    const { offer, trace, socket } = this.#options
     const { ice, media } = this
+    const { offer, trace, socket } = this.#options
     trace.end('dtls.handshake')
-    this.state = 'connected'
     this.#secure = new SecureMedia({ keys, ice, socket, media, onFirst: (what) => trace.once(what) })
+    this.state = 'connected'
     if (offer.data) this.#events = this.#openEvents(offer.data)
     media.start()
-    this.#farewell?.begin(this.#now)
-    if (this.#farewell) this.#leave(this.#farewell)
+    if (this.#farewell) this.#leave(this.#farewell.begin(this.#now))
   }
 
   #openEvents(offered: OfferedData): EventChannel {

@@ -32,7 +32,7 @@ export interface SessionsOptions {
 /** Why calls end, as counted; a bridge may give any reason of its own, which counts as `bridge_ended`. */
 export const END_REASONS: ReadonlySet<string> = new Set([
   ...['hang_up', 'peer_closed', 'peer_gone', 'channel_closed', 'dtls_failed', 'connect_timeout'],
-  ...['bridge_ended', 'bridge_failed', 'max_call_duration', 'draining', 'shutdown'],
+  ...['bridge_ended', 'bridge_failed', 'max_call_duration', 'draining', 'shutdown', 'internal'],
 ])
 
 /** Counters of calls since the start; gauges are read from the sessions themselves. */

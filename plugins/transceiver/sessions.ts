@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EdgeError, type Principal, type Route } from '../../core/index.ts'
-import { PlayoutClock } from './media/pacer.ts'
+import { type Paced, PlayoutClock } from './media/pacer.ts'
 import { Routes } from './routes.ts'
 import { writeAnswer } from './sdp/answer.ts'
 import { type Offer, parseOffer } from './sdp/offer.ts'
@@ -42,7 +42,7 @@ export class Sessions implements CallService {
   readonly counters: CallCounters = { started: 0, ended: new Map(), refused: new Map() }
   readonly #options: SessionsOptions
   readonly #socket: TransceiverSocket
-  readonly #clock = new PlayoutClock()
+  readonly #clock = new PlayoutClock({ onFault: (cause, member) => this.#fail(cause, member) })
   /** By the session's bytes in hex. */
   readonly #held = new Map<string, Held>()
   #timer: NodeJS.Timeout | undefined
@@ -150,11 +150,13 @@ export class Sessions implements CallService {
     const key = toHex(route.session)
     const attributes = { 'earshot.session': key, 'earshot.caller': request.caller.name }
     const session: Session = new Session({
-      id: key,
-      session: route.session,
-      caller: request.caller,
-      ...(request.model === undefined ? {} : { model: request.model }),
-      ...(request.session === undefined ? {} : { sessionConfig: request.session }),
+      call: {
+        id: key,
+        traceSession: route.session,
+        caller: request.caller,
+        ...(request.model === undefined ? {} : { model: request.model }),
+        ...(request.session === undefined ? {} : { session: request.session }),
+      },
       offer,
       local,
       ssrc,
@@ -190,6 +192,11 @@ export class Sessions implements CallService {
     clearInterval(this.#timer)
     this.#timer = undefined
     this.#onEmpty?.()
+  }
+
+  /** A call's audio failed in its slot. */
+  #fail(cause: unknown, member: Paced): void {
+    for (const { session } of this.#held.values()) if (session.media === member) session.fail(cause)
   }
 
   #tick(now: number): void {

@@ -21,14 +21,14 @@ export interface PlayoutClockOptions {
   /** Runs `run` once in `ms`; what it answers takes that back. */
   readonly schedule?: (run: () => void, ms: number) => () => void
   /** Hears what a member threw; the member is taken off the clock and the others go on. */
-  readonly onFault?: (error: unknown) => void
+  readonly onFault?: (error: unknown, member: Paced) => void
 }
 
 /** Ticks its members; sets no timer while there are none. */
 export class PlayoutClock {
   readonly now: () => number
   readonly #schedule: (run: () => void, ms: number) => () => void
-  readonly #onFault: (error: unknown) => void
+  readonly #onFault: (error: unknown, member: Paced) => void
   readonly #members = new Set<Paced>()
   readonly #epoch: number
   readonly #run = (): void => this.#fire()
@@ -91,7 +91,7 @@ export class PlayoutClock {
       member.tick(this.now(), this.#slot)
     } catch (error) {
       this.unregister(member)
-      this.#onFault(error)
+      this.#onFault(error, member)
     }
   }
 }
