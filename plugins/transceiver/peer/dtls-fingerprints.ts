@@ -14,21 +14,20 @@ export interface Pin {
   readonly digest: Buffer
 }
 
-/**
- * The fingerprints that can be checked: well-formed SHA-256 and SHA-512 ones. Throws EdgeError
- * `unsupported_offer` when there is none.
- */
+const DIGEST_BYTES = { 'sha-256': 32, 'sha-512': 64 } as const
+
+/** What a fingerprint pins; undefined for another algorithm, and for a value that is malformed or not whole. */
+export function toPin({ algorithm, value }: Fingerprint): Pin | undefined {
+  const name = algorithm.toLowerCase()
+  if (name !== 'sha-256' && name !== 'sha-512') return undefined
+  if (value.length !== DIGEST_BYTES[name] * 3 - 1) return undefined
+  if (!/^[0-9a-f]{2}(?::[0-9a-f]{2})*$/i.test(value)) return undefined
+  return { algorithm: name, digest: Buffer.from(value.replaceAll(':', ''), 'hex') }
+}
+
+/** The pins of the fingerprints that can be checked. Throws EdgeError `unsupported_offer` when there is none. */
 export function usableFingerprints(fingerprints: readonly Fingerprint[]): Pin[] {
-  const pins: Pin[] = []
-  for (const { algorithm, value } of fingerprints) {
-    const name = algorithm.toLowerCase()
-    const size = name === 'sha-256' ? 32 : name === 'sha-512' ? 64 : 0
-    if (name !== 'sha-256' && name !== 'sha-512') continue
-    const hex = value.replaceAll(':', '')
-    if (hex.length === 2 * size && /^[0-9a-f]+$/i.test(hex)) {
-      pins.push({ algorithm: name, digest: Buffer.from(hex, 'hex') })
-    }
-  }
+  const pins = fingerprints.flatMap((one) => toPin(one) ?? [])
   if (pins.length > 0) return pins
   const given = fingerprints.map((one) => one.algorithm).join(', ') || 'none'
   const message = `the offer has no usable a=fingerprint (given: ${given}); a well-formed sha-256 or sha-512 one is needed`

@@ -20,9 +20,9 @@ import {
 } from './sections.ts'
 import { checkTransport, type OfferedTransport, readTransport } from './transport.ts'
 
+export type { Fingerprint } from '../peer/dtls-fingerprints.ts'
 export type { OfferedAudio } from './offered-audio.ts'
 export type { OfferedData } from './offered-data.ts'
-export type { Fingerprint } from './sections.ts'
 
 /** One m-line of an offer, in the offer's order, with what becomes of it. */
 export interface OfferedMedia extends MediaLine {

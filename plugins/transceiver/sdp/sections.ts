@@ -5,15 +5,10 @@
 
 import type { SessionDescription } from 'sdp-transform'
 import { EdgeError } from '../../../core/index.ts'
+import type { Fingerprint } from '../peer/dtls-fingerprints.ts'
 
 /** An offer may have this many bytes, lines and m-lines. */
 export const SDP_LIMITS = Object.freeze({ bytes: 65_536, lines: 4096, media: 32 })
-
-/** One `a=fingerprint` as sent: the algorithm in lower case, the value in upper-case hex with colons (RFC 8122 §5). */
-export interface Fingerprint {
-  readonly algorithm: string
-  readonly value: string
-}
 
 /** The fields of an m-line (RFC 8866 §5.14). */
 export interface MediaLine {
@@ -116,6 +111,7 @@ function readMediaLine(line: string, number: number): MediaLine {
   return { type, port: Number(port), protocol, formats }
 }
 
+/** The algorithm in lower case, the value in upper-case hex with colons (RFC 8122 §5). */
 function readFingerprint(line: string): Fingerprint | undefined {
   const match = /^a=fingerprint: ?([\w-]{1,16}) +([0-9A-Fa-f:]{2,255})\s*$/.exec(line)
   return match ? { algorithm: match[1]!.toLowerCase(), value: match[2]!.toUpperCase() } : undefined

@@ -4,7 +4,8 @@
  */
 
 import type { SessionDescription } from 'sdp-transform'
-import { type Fingerprint, invalid, quote, type Section, unsupported } from './sections.ts'
+import { type Fingerprint, toPin } from '../peer/dtls-fingerprints.ts'
+import { invalid, quote, type Section, unsupported } from './sections.ts'
 
 /** How an offer's packets travel. */
 export interface OfferedTransport {
@@ -16,7 +17,6 @@ export interface OfferedTransport {
   readonly answerSetup: 'active' | 'passive'
 }
 
-const DIGEST_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-512': 64 }
 const MAX_FINGERPRINTS = 8
 
 /** Reads the transport from `sections`, the first that has each attribute, then from the session. */
@@ -59,12 +59,7 @@ function readSetup(setup: string | undefined): OfferedTransport['setup'] {
 function usable(fingerprints: readonly Fingerprint[]): Fingerprint[] {
   if (fingerprints.length === 0)
     throw invalid('it has no well-formed certificate fingerprint (a=fingerprint)')
-  const good = fingerprints.filter(({ algorithm, value }) => {
-    const bytes = DIGEST_BYTES[algorithm]
-    return (
-      bytes !== undefined && value.length === bytes * 3 - 1 && /^[0-9A-F]{2}(?::[0-9A-F]{2})*$/.test(value)
-    )
-  })
+  const good = fingerprints.filter((one) => toPin(one) !== undefined)
   if (good.length > 0) return good.slice(0, MAX_FINGERPRINTS)
   const offered = [...new Set(fingerprints.map((f) => f.algorithm))].slice(0, 4).join(', ')
   throw unsupported(
