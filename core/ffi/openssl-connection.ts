@@ -22,11 +22,25 @@ const DANE_END_ENTITY = 3
 const DANE_FULL_CERTIFICATE = 0
 const DANE_DIGESTS = { 'sha-256': 1, 'sha-512': 2 }
 const EXPORTER = 'EXTRACTOR-dtls_srtp'
+const DTLS_1_2 = 0xfefd
+/** TLS_ECDHE_ECDSA_ and TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 (RFC 5289 §3.2). */
+const AES_128_GCM_SHA256 = [0xc02b, 0xc02f]
+const MASTER_SECRET_LENGTH = 48
+const RANDOM_LENGTH = 32
 const FIRST_TIMEOUT_US = 100_000
 const LAST_TIMEOUT_US = 1_000_000
 
 /** The largest datagram that a connection sends of itself. */
 export const DTLS_MTU = 1200
+
+/** What the record keys of a DTLS 1.2 connection follow from (RFC 5246 §6.3); the owner wipes them. */
+export interface DtlsSecrets {
+  /** 48 bytes. */
+  readonly master: Buffer
+  /** 32 bytes each, as sent in the hellos. */
+  readonly clientRandom: Buffer
+  readonly serverRandom: Buffer
+}
 
 /** DTLS roles (RFC 5763: `active` is the client). */
 export type DtlsRole = 'server' | 'client'
@@ -199,6 +213,24 @@ export class DtlsConnection {
     const { SSL_export_keying_material: derive } = openssl()
     if (this.#ssl === 0) return undefined
     return derive(this.#ssl, out, length, EXPORTER, EXPORTER.length, 0, 0, 0) === 1 ? out : undefined
+  }
+
+  /** The secrets of a finished handshake; undefined for any but DTLS 1.2 with an AES_128_GCM_SHA256 suite. */
+  takeSecrets(): DtlsSecrets | undefined {
+    if (this.#ssl === 0) return undefined
+    const ssl = openssl()
+    const suite = ssl.SSL_get_current_cipher(this.#ssl)
+    const session = ssl.SSL_get_session(this.#ssl)
+    if (suite === 0 || session === 0 || ssl.SSL_version(this.#ssl) !== DTLS_1_2) return undefined
+    if (!AES_128_GCM_SHA256.includes(ssl.SSL_CIPHER_get_protocol_id(suite))) return undefined
+    const master = nativeBuffer(MASTER_SECRET_LENGTH)
+    const clientRandom = nativeBuffer(RANDOM_LENGTH)
+    const serverRandom = nativeBuffer(RANDOM_LENGTH)
+    const whole =
+      ssl.SSL_SESSION_get_master_key(session, master, master.length) === master.length &&
+      ssl.SSL_get_client_random(this.#ssl, clientRandom, RANDOM_LENGTH) === RANDOM_LENGTH &&
+      ssl.SSL_get_server_random(this.#ssl, serverRandom, RANDOM_LENGTH) === RANDOM_LENGTH
+    return whole ? { master, clientRandom, serverRandom } : undefined
   }
 
   /** Frees it. Idempotent. */

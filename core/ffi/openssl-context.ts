@@ -44,6 +44,7 @@ export interface DtlsContextOptions {
   /** Colon-separated names, as OpenSSL spells them. */
   readonly srtpProfiles?: string
   readonly groups?: string
+  readonly ciphers?: string
   /** Default true: the extended master secret is offered (RFC 7627). */
   readonly extendedMasterSecret?: boolean
 }
@@ -98,7 +99,8 @@ export class DtlsContext {
     control(MODE, MODE_RELEASE_BUFFERS)
     control(SESSION_CACHE_MODE, 0)
     control(MAX_CERTIFICATE_LIST, 16384)
-    must(ssl.SSL_CTX_set_cipher_list(context, CIPHERS), `the ciphers ${CIPHERS}`)
+    const ciphers = options.ciphers ?? CIPHERS
+    must(ssl.SSL_CTX_set_cipher_list(context, ciphers), `the ciphers ${ciphers}`)
     const groups = options.groups ?? GROUPS
     must(ssl.SSL_CTX_ctrl(context, GROUPS_LIST, 0, Buffer.from(`${groups}\0`)), `the groups ${groups}`)
     const profiles = options.srtpProfiles ?? SRTP_PROFILES

@@ -21,6 +21,7 @@ interface Native {
   'unsigned long': number
   size_t: number
   uint8_t: number
+  uint16_t: number
   uint64_t: number
   uintptr_t: number
   str: string
@@ -69,6 +70,13 @@ export const SIGNATURES = {
   X509_free: [VOID, POINTER],
   SSL_get_selected_srtp_profile: [POINTER, POINTER],
   SSL_export_keying_material: [INT, POINTER, BYTES, SIZE, TEXT, SIZE, POINTER, SIZE, INT],
+  SSL_version: [INT, POINTER],
+  SSL_get_current_cipher: [POINTER, POINTER],
+  SSL_CIPHER_get_protocol_id: ['uint16_t', POINTER],
+  SSL_get_session: [POINTER, POINTER],
+  SSL_SESSION_get_master_key: [SIZE, POINTER, BYTES, SIZE],
+  SSL_get_client_random: [SIZE, POINTER, BYTES, SIZE],
+  SSL_get_server_random: [SIZE, POINTER, BYTES, SIZE],
   DTLS_set_timer_cb: [VOID, POINTER, POINTER],
   BIO_s_mem: [POINTER],
   BIO_new: [POINTER, POINTER],

@@ -57,6 +57,7 @@ export class DtlsLink {
     if (!this.#endpoint && this.role === 'client') return false
     this.#handshake.hear(path)
     const endpoint = this.#open()
+    if (!endpoint) return false
     const fresh = endpoint.receive(bytes, start, end, now)
     // What it delivered may have ended the session, whose addresses are nobody's business then.
     if (this.#hasClosed()) return fresh
@@ -64,6 +65,11 @@ export class DtlsLink {
     // A handshake's records prove nothing yet; where the client was shown to receive, they are its own.
     const { selected } = ice
     return fresh || (endpoint.state === 'connecting' && !!selected && samePath(selected, path))
+  }
+
+  /** The client has sent authentic media, so that it has seen the end of the handshake. */
+  settle(): void {
+    this.#endpoint?.settle()
   }
 
   /** Sends a message; false if it could not be. */
@@ -92,19 +98,25 @@ export class DtlsLink {
     return this.#isClosed
   }
 
-  #open(): DtlsEndpoint {
+  /** The endpoint, made when there is none; without one the session has ended, since none can be made. */
+  #open(): DtlsEndpoint | undefined {
     if (this.#endpoint) return this.#endpoint
     const { offer, context, onBegun, onMessage, onClosed } = this.#o
     onBegun()
-    this.#endpoint = new DtlsEndpoint({
-      role: this.role,
-      fingerprints: offer.fingerprints,
-      context,
-      send: (datagram) => this.#send(datagram),
-      onConnected: (keys) => this.#onConnected(keys),
-      onMessage,
-      onClosed,
-    })
+    try {
+      this.#endpoint = new DtlsEndpoint({
+        role: this.role,
+        fingerprints: offer.fingerprints,
+        context,
+        send: (datagram) => this.#send(datagram),
+        onConnected: (keys) => this.#onConnected(keys),
+        onMessage,
+        onClosed,
+      })
+    } catch (error) {
+      onClosed(error instanceof Error ? error.message : String(error), true)
+      return undefined
+    }
     this.#endpoint.start(this.#now)
     return this.#endpoint
   }

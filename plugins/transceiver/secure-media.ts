@@ -3,11 +3,13 @@
  * client is; what goes out goes where ICE says, or nowhere. Nothing is allocated per packet.
  */
 
+import type { DtlsLink } from './dtls-link.ts'
 import type { IceAgent } from './ice/agent.ts'
 import type { Path } from './ice/path.ts'
 import type { MediaSession } from './media/media-session.ts'
 import { SrtpSession } from './media/srtp.ts'
 import type { SrtpKeys } from './media/srtp-keys.ts'
+import type { SessionTrace } from './session-trace.ts'
 import type { TransceiverSocket } from './socket.ts'
 
 /** What it stands on, and whom it tells. */
@@ -15,10 +17,12 @@ export interface SecureMediaOptions {
   readonly keys: SrtpKeys
   readonly ice: IceAgent
   readonly socket: TransceiverSocket
+  /** Is told when the client has shown that it has the keys. */
+  readonly dtls: Pick<DtlsLink, 'settle'>
   /** Gets what was authentic. */
   readonly media: Pick<MediaSession, 'receiveRtp' | 'receiveRtcp'>
-  /** The first RTP packet went this way. */
-  onFirst(what: 'audio.sent' | 'audio.received'): void
+  /** Gets `audio.sent` and `audio.received` with the first RTP packet that goes this way. */
+  readonly trace: Pick<SessionTrace, 'once'>
 }
 
 /** One session's media on its way. Close it. */
@@ -39,11 +43,12 @@ export class SecureMedia {
     const isRtcp = end - start > 1 && bytes[start + 1]! >= 192 && bytes[start + 1]! <= 223
     const plainEnd = isRtcp ? srtp.unprotectRtcp(bytes, start, end) : srtp.unprotectRtp(bytes, start, end)
     if (plainEnd < 0) return false
+    this.#o.dtls.settle()
     this.#o.ice.heard(path, end - start)
     if (srtp.newest) this.#o.ice.authenticated(now, path)
     if (isRtcp) this.#o.media.receiveRtcp(now, bytes, start, plainEnd)
     else {
-      if (!this.#hasReceived) this.#o.onFirst('audio.received')
+      if (!this.#hasReceived) this.#o.trace.once('audio.received')
       this.#hasReceived = true
       this.#o.media.receiveRtp(now, bytes, start, plainEnd)
     }
@@ -54,7 +59,7 @@ export class SecureMedia {
   sendRtp(bytes: Buffer, start: number, end: number): void {
     if (!this.#send(bytes, start, this.#srtp.protectRtp(bytes, start, end)) || this.#hasSent) return
     this.#hasSent = true
-    this.#o.onFirst('audio.sent')
+    this.#o.trace.once('audio.sent')
   }
 
   /** The same for RTCP. */

@@ -229,7 +229,7 @@ export class Session {
     const { ice, media } = this
     const { offer, trace, socket } = this.#options
     trace.end('dtls.handshake')
-    this.#secure = new SecureMedia({ keys, ice, socket, media, onFirst: (what) => trace.once(what) })
+    this.#secure = new SecureMedia({ keys, ice, dtls: this.#dtls, socket, media, trace })
     this.state = 'connected'
     if (offer.data) this.#events = this.#openEvents(offer.data)
     media.start()

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { DtlsConnection } from '../../core/index.ts'
 import { eventually } from '../../core/testing/check.ts'
 import { TestClient } from '../peers/client.ts'
 import { startEdge } from '../peers/edge.ts'
@@ -65,6 +66,22 @@ describe('a call through the relay', () => {
     client.sendAudio(packet)
     assert.deepEqual((await client.audio.take()).payload, packet)
   })
+
+  for (const data of [true, false]) {
+    it(`frees OpenSSL’s connection once the client has shown its keys, data channel: ${data}`, async () => {
+      await using edge = await startEdge()
+      await using client = await TestClient.connect(edge.post, { data })
+      if (!data) {
+        assert.equal(DtlsConnection.live, 1, 'the server’s: the client may still ask for its Finished')
+        client.sendAudio(opusPacket(80))
+        await client.audio.take()
+      }
+      assert.equal(DtlsConnection.live, 0)
+      await client.close()
+      assert.equal(await client.ended, 'closed')
+      await edge.untilIdle()
+    })
+  }
 })
 
 describe('the end of a call', () => {

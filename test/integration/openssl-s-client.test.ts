@@ -9,6 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { DtlsConnection } from '../../core/index.ts'
 import { DtlsEndpoint, type SrtpKeys } from '../../plugins/transceiver/peer/dtls.ts'
 import { dtlsIdentity } from '../../plugins/transceiver/peer/dtls-context.ts'
 
@@ -32,7 +33,7 @@ async function serve(expected: string, certificate: string | undefined, options:
   const socket = createSocket('udp4')
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
-  const result = { keys: [] as SrtpKeys[], heard: '', ended: '', output: '' }
+  const result = { keys: [] as SrtpKeys[], heard: '', ended: '', output: '', connections: -1 }
   let port = 0
   const endpoint = new DtlsEndpoint({
     role: 'server',
@@ -71,7 +72,9 @@ async function serve(expected: string, certificate: string | undefined, options:
       asked = true
       client.stdin.write('ping\n')
     }
-    if (result.output.includes('hello from the edge')) endpoint.close()
+    if (!result.output.includes('hello from the edge')) return
+    result.connections = DtlsConnection.live
+    endpoint.close()
   })
   await once(client, 'close')
   clearInterval(timer)
@@ -101,9 +104,10 @@ describe('openssl s_client', { skip: missing && 'there is no openssl command her
   ]
   for (const [name, certificate, options, profile] of served) {
     test(`is served with ${name}, and ends at our close_notify`, { timeout: 20_000 }, async () => {
-      const { keys, heard, output } = await serve(certificate, certificate, options)
+      const { keys, heard, output, connections } = await serve(certificate, certificate, options)
       assert.equal(keys[0]?.profile, profile, output)
       assert.equal(heard.trim(), 'ping')
+      assert.equal(connections, 0, 'our records answered, OpenSSL’s were given up')
       const material = Buffer.from(/Keying material: ([0-9A-F]+)/.exec(output)?.[1] ?? '', 'hex')
       assert.deepEqual(keys[0]?.remoteKey, material.subarray(0, 16), 'the client’s key by both programs')
       assert.deepEqual(keys[0]?.localKey, material.subarray(16, 32))

@@ -88,23 +88,3 @@ function fragmentsAcceptable(
   }
   return true
 }
-
-/** The highest sequence number of the encrypted records in an acceptable datagram, -1 without any. */
-export function newestSequence(bytes: Uint8Array, start: number, end: number): number {
-  let newest = -1
-  for (let at = start; at < end; at += HEADER + uint16(bytes, at + 11)) {
-    if (uint16(bytes, at + 3) === 0) continue
-    const sequence = uint24(bytes, at + 5) * 0x1000000 + uint24(bytes, at + 8)
-    if (sequence > newest) newest = sequence
-  }
-  return newest
-}
-
-/** How many encrypted records an acceptable datagram has. */
-export function encryptedRecords(bytes: Uint8Array, start: number, end: number): number {
-  let count = 0
-  for (let at = start; at < end; at += HEADER + uint16(bytes, at + 11)) {
-    if (uint16(bytes, at + 3) !== 0) count++
-  }
-  return count
-}

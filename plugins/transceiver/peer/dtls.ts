@@ -1,41 +1,28 @@
 /**
  * One peer's DTLS 1.2: handshake, messages, hang-up. Datagrams and time are inputs; it has no timer.
  *
+ * OpenSSL does the handshake. Once the peer has shown that it knows of its end, and so will not repeat its last
+ * flight, the record keys pass to `DtlsRecords`, and OpenSSL's 85 KB are freed (docs/adr/0004).
+ *
  * Promise: nothing is delivered, and no keys are given out, before the peer has proved to own the certificate
  * of the SDP's fingerprint in a handshake bound to its transcript. `receive`, `write`, `tick` and `close`
  * never throw; whatever a handler throws ends the session as failed.
  */
 
-import { DtlsConnection, type DtlsContext } from '../../../core/index.ts'
-import { type SrtpKeys, saltLength, splitKeyingMaterial } from '../media/srtp-keys.ts'
-import { acceptable, encryptedRecords, MAX_DTLS_DATAGRAM, newestSequence } from './dtls-filter.ts'
-import { type Fingerprint, usableFingerprints } from './dtls-fingerprints.ts'
+import { DtlsConnection } from '../../../core/index.ts'
+import { saltLength, splitKeyingMaterial } from '../media/srtp-keys.ts'
+import { acceptable, MAX_DTLS_DATAGRAM } from './dtls-filter.ts'
+import { usableFingerprints } from './dtls-fingerprints.ts'
+import { DtlsIntake, type Taken } from './dtls-intake.ts'
+import type { DtlsEndpointOptions, DtlsState } from './dtls-options.ts'
+import { RECORD_OVERHEAD } from './dtls-record.ts'
+import { type RecordLayer, takeOver } from './dtls-records.ts'
+import { SentRecords } from './dtls-sent.ts'
 
 export type { DtlsContext } from '../../../core/index.ts'
 export type { SrtpKeys } from '../media/srtp-keys.ts'
 export type { Fingerprint } from './dtls-fingerprints.ts'
-
-/** `new` before `start`, `closed` by either side's wish, `failed` for any other end. */
-export type DtlsState = 'new' | 'connecting' | 'connected' | 'closed' | 'failed'
-
-/** What an endpoint needs and whom it tells. */
-export interface DtlsEndpointOptions {
-  readonly role: 'server' | 'client'
-  /** The peer's; only SHA-256 and SHA-512 ones count. */
-  readonly fingerprints: readonly Fingerprint[]
-  readonly context: DtlsContext
-  /** One datagram for the peer, the callee's to keep. */
-  send(datagram: Uint8Array): void
-  /** Once, before any message. */
-  onConnected(keys: SrtpKeys): void
-  /** A message of the peer, the callee's to keep. */
-  onMessage(message: Buffer): void
-  /** Once at most, when the session ends other than by our `close()`. */
-  onClosed(reason: string, failed: boolean): void
-}
-
-/** A record's header, explicit nonce and tag. */
-const RECORD_OVERHEAD = 13 + 8 + 16
+export type { DtlsEndpointOptions, DtlsState } from './dtls-options.ts'
 
 /** The longest message that `write` takes, so that its datagram is one that an endpoint would accept. */
 export const MAX_DTLS_MESSAGE = MAX_DTLS_DATAGRAM - RECORD_OVERHEAD
@@ -47,19 +34,24 @@ export class DtlsEndpoint {
   /** Datagrams that were not let through. */
   dropped = 0
   readonly #options: DtlsEndpointOptions
-  readonly #connection: DtlsConnection
+  readonly #intake = new DtlsIntake()
+  /** OpenSSL's part, until it has handed over. */
+  #connection: DtlsConnection | undefined
+  #sent: SentRecords | undefined
+  #layer: RecordLayer
   #state: DtlsState = 'new'
-  #newest = -1
 
   /** Throws EdgeError `unsupported_offer` without a usable fingerprint. */
   constructor(options: DtlsEndpointOptions) {
     this.#options = options
     const pins = usableFingerprints(options.fingerprints)
-    this.#connection = new DtlsConnection(options.context, options.role)
+    const connection = new DtlsConnection(options.context, options.role)
+    this.#connection = this.#layer = connection
+    if (options.handsOver ?? true) this.#sent = new SentRecords()
     try {
-      for (const { algorithm, digest } of pins) this.#connection.pin(algorithm, digest)
+      for (const { algorithm, digest } of pins) connection.pin(algorithm, digest)
     } catch (error) {
-      this.#connection.close()
+      connection.close()
       throw error
     }
   }
@@ -75,7 +67,7 @@ export class DtlsEndpoint {
   start(now: number): void {
     if (this.#state !== 'new') return
     this.#state = 'connecting'
-    if (this.#options.role === 'client') this.#guarded(() => this.#handshake(now))
+    if (this.#options.role === 'client') this.#guarded(() => this.#begin(now))
   }
 
   /**
@@ -92,19 +84,18 @@ export class DtlsEndpoint {
     }
     let fresh = false
     this.#guarded(() => {
-      if (!this.#connection.input(bytes, start, end)) return
-      if (this.#state === 'connecting') fresh = this.#handshake(now)
-      if (this.#state !== 'connected') return
-      // Taken before the messages are delivered, whose handlers may reuse the caller's buffer.
-      const records = encryptedRecords(bytes, start, end)
-      const newest = newestSequence(bytes, start, end)
-      // Behind a forged record an old one could pass for new: all of the datagram's must be authentic.
-      if (this.#read() === records && newest > this.#newest) {
-        this.#newest = newest
-        fresh = true
-      }
+      const connecting = this.#state === 'connecting' ? this.#connection : undefined
+      const taken = connecting
+        ? this.#intake.shakeHands(connecting, bytes, start, end)
+        : this.#intake.take(this.#layer, bytes, start, end)
+      fresh = this.#follow(taken, connecting !== undefined, now)
     })
     return fresh
+  }
+
+  /** The peer has shown by other means that it knows of the handshake's end: by an authentic SRTP packet. */
+  settle(): void {
+    if (this.#sent && this.#state === 'connected') this.#guarded(() => this.#handOver())
   }
 
   /** Sends a message of 1 to MAX_DTLS_MESSAGE bytes; false if it could not be. */
@@ -112,7 +103,7 @@ export class DtlsEndpoint {
     if (this.#state !== 'connected' || message.length > MAX_DTLS_MESSAGE) return false
     let written = false
     this.#guarded(() => {
-      written = this.#connection.write(message)
+      written = this.#layer.write(message)
       this.#flush()
     })
     return written
@@ -120,9 +111,10 @@ export class DtlsEndpoint {
 
   /** Repeats what was lost, once `deadline` has come. */
   tick(now: number): void {
-    if (now < this.deadline) return
+    const connection = this.#connection
+    if (now < this.deadline || !connection) return
     this.#guarded(() => {
-      if (!this.#connection.retransmit()) return this.#end('handshake timeout', true)
+      if (!connection.retransmit()) return this.#end('handshake timeout', true)
       this.#flush()
       this.#arm(now)
     })
@@ -137,22 +129,47 @@ export class DtlsEndpoint {
     this.#free()
   }
 
-  /** Returns true when the handshake completed. */
-  #handshake(now: number): boolean {
-    const outcome = this.#connection.handshake()
-    // Read at once: what `send` runs may use the connection.
-    const reason = this.#connection.reason
+  #begin(now: number): void {
+    this.#connection?.handshake()
     this.#flush()
+    if (this.#state === 'connecting') this.#arm(now)
+  }
+
+  /** Tells the handlers what came. True: it completed the handshake, or was newer than all before. */
+  #follow(taken: Taken, wasConnecting: boolean, now: number): boolean {
+    // The next flight, a repeated last one, or a refusal to renegotiate.
+    this.#flush()
+    if (wasConnecting && !this.#shakeHands(taken, now)) return false
+    // The first message after our Finished is the sign that it has come.
+    if (!wasConnecting && taken.messages.length > 0 && !taken.end) this.#handOver()
+    for (const message of taken.messages) {
+      if (this.#state === 'connected') this.#options.onMessage(message)
+    }
+    if (taken.end && this.#state === 'connected') this.#hearEnd(taken)
+    return wasConnecting || taken.isNewest
+  }
+
+  #shakeHands({ isConnected, end, reason }: Taken, now: number): boolean {
     if (this.#state !== 'connecting') return false
-    if (outcome === 'failed') this.#end(reason || 'handshake failed', true)
-    else if (outcome === 'connected') return this.#complete()
+    if (isConnected) return this.#complete()
+    if (end) this.#end(reason || 'handshake failed', true)
     else this.#arm(now)
     return false
+  }
+
+  #hearEnd({ end, reason }: Taken): void {
+    if (end === 'closed') {
+      // Our close_notify in return.
+      this.#layer.shutdown()
+      this.#flush()
+      this.#end('close_notify', false)
+    } else this.#end(reason || 'record error', true)
   }
 
   #complete(): boolean {
     this.deadline = Infinity
     const connection = this.#connection
+    if (!connection) return false
     const profile = connection.srtpProfile
     if (profile !== 1 && profile !== 7) return this.#refuse('no SRTP profile in common')
     if (!connection.extendedMasterSecret) return this.#refuse('the peer has no extended master secret')
@@ -160,8 +177,22 @@ export class DtlsEndpoint {
     const material = connection.exportSrtpKeys(2 * (16 + saltLength(profile)))
     if (!material) return this.#refuse('no SRTP keys')
     this.#state = 'connected'
+    // A client has had the last word of the handshake; a server waits for a sign that it was heard.
+    if (this.#options.role === 'client') this.#handOver()
     this.#options.onConnected(splitKeyingMaterial(profile, material, this.#options.role))
     return true
+  }
+
+  /** From OpenSSL's records to ours; nothing when it was done, or cannot be. The output has been flushed. */
+  #handOver(): void {
+    const connection = this.#connection
+    const position = this.#sent?.next
+    this.#sent = undefined
+    const records = position && connection && takeOver(connection, position, this.#options.role)
+    if (!records) return
+    this.#layer = records
+    this.#connection = undefined
+    connection.close()
   }
 
   #refuse(reason: string): false {
@@ -170,39 +201,20 @@ export class DtlsEndpoint {
     return false
   }
 
-  /** Delivers what has come; returns how many messages that was. */
-  #read(): number {
-    let messages = 0
-    while (this.#state === 'connected') {
-      const message = this.#connection.read()
-      if (typeof message !== 'string') {
-        messages++
-        this.#options.onMessage(message)
-        continue
-      }
-      const reason = this.#connection.reason
-      // Our close_notify in return, a repeated last flight, or a refusal to renegotiate.
-      if (message === 'closed') this.#connection.shutdown()
-      this.#flush()
-      if (message === 'closed') this.#end('close_notify', false)
-      else if (message === 'failed') this.#end(reason || 'record error', true)
-      break
-    }
-    return messages
-  }
-
   #flush(): void {
-    for (const datagram of this.#connection.takeOutput()) this.#options.send(datagram)
+    const datagrams = this.#layer.takeOutput()
+    for (const datagram of datagrams) this.#sent?.note(datagram)
+    for (const datagram of datagrams) this.#options.send(datagram)
   }
 
   #arm(now: number): void {
-    this.deadline = now + this.#connection.retransmitIn()
+    this.deadline = now + (this.#connection?.retransmitIn() ?? Infinity)
   }
 
   /** Tells the peer that it is over, whatever `send` does. */
   #farewell(): void {
     try {
-      this.#connection.shutdown()
+      this.#layer.shutdown()
       this.#flush()
     } catch {
       // It is over either way.
@@ -218,7 +230,7 @@ export class DtlsEndpoint {
 
   #free(): void {
     this.deadline = Infinity
-    this.#connection.close()
+    this.#layer.close()
   }
 
   #guarded(work: () => void): void {

@@ -126,7 +126,7 @@ test('keys that take turns do not mix, also when one of them is closed or refuse
   }
 })
 
-test('a closed cipher leaves its key in no context', () => {
+test('the next key after a close is its own', () => {
   const first = new Aes128Gcm(KEY, 'seal')
   const bytes = Buffer.alloc(40)
   first.iv.fill(7)

@@ -43,6 +43,8 @@ export interface PairOptions {
   client?: Identity
   serverExpects?: Fingerprint[]
   clientExpects?: Fingerprint[]
+  /** Who gives up OpenSSL after the handshake; without it both. */
+  handsOver?: 'server' | 'client'
   /** Edits or drops (undefined) what is on its way; `up` is towards the server. */
   onWire?(datagram: Buffer, up: boolean): Buffer | undefined
   onMessage?(message: Buffer, side: 'server' | 'client'): void
@@ -114,6 +116,7 @@ export class Pair {
       role,
       fingerprints,
       context: own.context,
+      handsOver: (options.handsOver ?? role) === role,
       send: (datagram) => {
         const copy = Buffer.from(datagram)
         side.sent.push(copy)
@@ -169,6 +172,19 @@ export function eachMessage(datagram: Buffer, visit: (type: number, whole: Buffe
     }
     at = end
   }
+}
+
+/** The records of datagrams, header and all. */
+export function recordsOf(datagrams: readonly Buffer[]): Buffer[] {
+  const records: Buffer[] = []
+  for (const datagram of datagrams) {
+    for (let at = 0; at + 13 <= datagram.length; ) {
+      const end = at + 13 + datagram.readUInt16BE(at + 11)
+      records.push(datagram.subarray(at, end))
+      at = end
+    }
+  }
+  return records
 }
 
 /** Whether a datagram holds encrypted records. */
