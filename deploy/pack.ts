@@ -1,5 +1,5 @@
 /**
- * What `npm pack` and `npm publish` do besides (docs/adr/0004): `before` builds dist/ and makes package.json's doors lead
+ * What `npm pack` and `npm publish` do besides (docs/adr/0005): `before` builds dist/ and makes package.json's doors lead
  * there, `after` puts package.json back as it was. A pack that was broken off is cleaned up by the next one.
  */
 
