@@ -39,8 +39,8 @@ export interface LinkCounters {
   dropped: number
 }
 
-/** An open link; `close` it at the end of the test. */
-export class LossyLink {
+/** An open link; `close` it at the end of the test, or let `await using` do so. */
+export class LossyLink implements AsyncDisposable {
   readonly counters: Record<Direction, LinkCounters> = {
     up: { received: 0, forwarded: 0, dropped: 0 },
     down: { received: 0, forwarded: 0, dropped: 0 },
@@ -112,6 +112,10 @@ export class LossyLink {
     this.#ways.down.close()
     await this.#front!.close()
     for (const binding of await this.#all()) await binding.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   #fromClient(datagram: Buffer, client: Address): void {

@@ -100,7 +100,7 @@ describe('a NAT gives the client another port in mid-call', () => {
   it('and the client checks at once: hardly a packet is lost, and media follows the path check', async (t) => {
     await using call = await throughNat(2500)
     const { edge, engine, link, client } = call
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     await talk.exchange(10)
     const seen = watchLink(link)
     const moved = await link.rebind()
@@ -119,7 +119,7 @@ describe('a NAT gives the client another port in mid-call', () => {
   it('and the client notices nothing: its next routine check brings the call back', async (t) => {
     await using call = await throughNat(600)
     const { edge, engine, link, client } = call
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     await talk.exchange(10)
     // Just answered: the next routine check is a whole interval away.
     const { checks } = client.transport
@@ -144,7 +144,7 @@ describe('a NAT gives the client another port in mid-call', () => {
   it('again and again, five times in one call', async (t) => {
     await using call = await throughNat(2500)
     const { edge, engine, link, client } = call
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     for (let n = 0; n < 5; n++) {
       await talk.exchange(10)
       const seen = watchLink(link)
@@ -163,7 +163,7 @@ describe('a NAT gives the client another port in mid-call', () => {
   it('without ever answering the path check there: nothing but STUN goes to it, and the call waits', async () => {
     await using call = await throughNat(2500)
     const { edge, link, client } = call
-    const talk = new Conversation(client, false)
+    using talk = new Conversation(client, false)
     await talk.exchange(10)
     const before = await selected(edge)
     const seen = watchLink(link)
@@ -204,7 +204,7 @@ describe('the relay changes, the client does not', () => {
     await using edge = await startEdge({ udp })
     await using client = await TestClient.connect(edge.post, { checkEveryMs: Infinity })
     const upstream = udp.ports[1]!
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     await talk.exchange(10)
     const old = upstream.local.toString()
     await upstream.move()
@@ -226,7 +226,7 @@ describe('the relay changes, the client does not', () => {
     })
     const [first, second] = edge.bound
     await using client = await TestClient.connect(edge.post, { via: first! })
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     await talk.exchange(10)
     const { asked } = client.transport.checks!.counters
     client.socket.remote.copy(second!)
@@ -249,7 +249,7 @@ describe('the relay changes, the client does not', () => {
   it('nothing changes at all: not a packet is lost', async (t) => {
     await using edge = await startEdge()
     await using client = await TestClient.connect(edge.post)
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     await talk.exchange(50)
     const account = await talk.finish()
     await report(t, account, edge)

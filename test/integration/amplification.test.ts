@@ -130,7 +130,7 @@ describe('an address that sends one authenticated check and never answers', () =
 
     client = await TestClient.connect(edge.post)
     inCall = await stranger()
-    const talk = new Conversation(client, false)
+    using talk = new Conversation(client, false)
     await talk.exchange(5)
     inCall.send(checkOf({ local: client.credentials, remote: client.answer! }))
     await talk.exchange(5)

@@ -73,8 +73,10 @@ async function assertGotNothing(edge: TestEdge, attacker: TestClient): Promise<v
 async function attack(t: TestContext, edge: TestEdge, other: TestEdge): Promise<void> {
   await using caller = await call(edge)
   const { link, victim } = caller
+  await using opened = new AsyncDisposableStack()
   const attackers = await Promise.all([1, 2, 3].map(() => TestClient.connect(other.post)))
-  const talk = new Conversation(victim)
+  for (const attacker of attackers) opened.use(attacker)
+  using talk = new Conversation(victim)
   let sent = 0
   for (const { everyMs, burst, times } of RATES) {
     const strange = victim.transport.checks!.counters.strange
@@ -120,7 +122,7 @@ describe('an attacker sends checks for its own session from the victim’s addre
   it('before and while the victim connects', async () => {
     await using edge = await startEdge()
     await using attacker = await TestClient.connect(edge.post)
-    const link = await LossyLink.open({ server: edge.bound[0]! })
+    await using link = await LossyLink.open({ server: edge.bound[0]! })
     await using victim = await TestClient.open({ via: link.address })
     // Makes the link give the victim its address.
     victim.sendRaw(Buffer.of(0xff), link.address)
@@ -130,12 +132,11 @@ describe('an attacker sends checks for its own session from the victim’s addre
     const hammering = repeat(100, 5, () => void link.spoof(checkOf(knownOf(attacker))))
     victim.accept(await edge.post(victim.offer))
     await victim.connected()
-    const talk = new Conversation(victim)
+    using talk = new Conversation(victim)
     await hammering
     await talk.exchange(25)
     assertWhole(await talk.finish())
     await assertGotNothing(edge, attacker)
-    await link.close()
   })
 })
 
@@ -151,7 +152,7 @@ describe('somebody who saw the victim’s packets', () => {
     }) => Promise<void>,
   ): Promise<void> {
     await using edge = await startEdge()
-    const link = await LossyLink.open({ server: edge.bound[0]! })
+    await using link = await LossyLink.open({ server: edge.bound[0]! })
     const checks: Buffer[] = []
     link.tap = (direction, datagram) => {
       if (direction === 'up' && datagram.readUInt16BE(0) === STUN_BINDING_REQUEST) checks.push(datagram)
@@ -159,7 +160,7 @@ describe('somebody who saw the victim’s packets', () => {
     }
     await using victim = await TestClient.connect(edge.post, { via: link.address })
     await using stranger = await Stranger.open(edge.bound[0]!)
-    const talk = new Conversation(victim)
+    using talk = new Conversation(victim)
     await run({ edge, link, victim, stranger, firstCheck: checks[0]! })
     await talk.exchange(25)
     assertWhole(await talk.finish())
@@ -172,7 +173,6 @@ describe('somebody who saw the victim’s packets', () => {
         .every((n) => Number(n) <= 8),
       JSON.stringify(bound),
     )
-    await link.close()
   }
 
   it('sends its first check again from another address: not a byte comes back', () =>

@@ -168,7 +168,7 @@ describe('DTLS that anybody could send', () => {
     }
     client.accept(await edge.post(client.offer))
     await client.connected()
-    const talk = new Conversation(client, false)
+    using talk = new Conversation(client, false)
     await talk.exchange(5)
     const before = await counter(edge, 'transceiver_packets', { direction: 'received' })
     answers = 0
@@ -192,7 +192,7 @@ describe('DTLS that anybody could send', () => {
     client.accept(await edge.post(client.offer))
     await client.connected()
     const sent = await injected!
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     await talk.exchange(5)
     assertWhole(await talk.finish())
     t.diagnostic(`${sent} datagrams injected, ${down} DTLS datagrams came down`)

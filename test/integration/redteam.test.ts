@@ -120,8 +120,10 @@ describe('a flood of new flows', () => {
   it('pushes out nobody who is in a call, lets new callers in, and is forgotten', async (t) => {
     await using edge = await startEdge({ config: edgeConfig({ relay: { maxFlows: 16 } }) })
     await using client = await TestClient.connect(edge.post)
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
+    await using opened = new AsyncDisposableStack()
     const strangers = await Promise.all(Array.from({ length: 100 }, () => Stranger.open(edge.bound[0]!)))
+    for (const stranger of strangers) opened.use(stranger)
     // Real ufrags, which anybody gets by calling, without a password: no flow of these is ever confirmed.
     for (const stranger of strangers) {
       const one = await TestClient.open()
@@ -152,7 +154,6 @@ describe('a flood of new flows', () => {
       10_000,
     )
     await edge.untilIdle(10_000)
-    for (const stranger of strangers) await stranger.close()
   })
 })
 
@@ -161,13 +162,11 @@ describe('clients that take packets only from where they sent theirs', () => {
     const listen = ['127.0.0.1:0', '127.0.0.2:0', '127.0.0.3:0']
     await using several = await startEdge({ config: edgeConfig({ relay: { listen } }) })
     for (const server of several.bound.slice(0, listen.length)) {
-      const only = await LossyLink.open({ server })
+      await using only = await LossyLink.open({ server })
       await using caller = await TestClient.connect(several.post, { via: only.address })
-      const talk = new Conversation(caller)
+      using talk = new Conversation(caller)
       await talk.exchange(10)
       assertWhole(await talk.finish())
-      await caller.close()
-      await only.close()
     }
   })
 })

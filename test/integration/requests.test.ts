@@ -130,7 +130,7 @@ describe('requests', () => {
   it('setup:passive is served: the edge is the DTLS client', async () => {
     await using client = await TestClient.connect(post(ALICE), { setup: 'passive' })
     assert.equal(client.answer?.setup, 'active')
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     await talk.exchange(25)
     assertWhole(await talk.finish())
     assert.equal((await send(hangUp(client.url!, ALICE))).status, 200)
@@ -140,7 +140,7 @@ describe('requests', () => {
 
   it('the end of a call: once for who began it, and for nobody else', async () => {
     await using client = await TestClient.connect(post(ALICE))
-    const talk = new Conversation(client)
+    using talk = new Conversation(client)
     const id = client.url!.split('/').at(-1)!
     const { ufrag } = client.answer!
     const guesses = {
@@ -209,8 +209,8 @@ describe('an edge that takes no more', () => {
 
   it('because it is draining → 503 with Retry-After, while the calls there are go on', async () => {
     edge = await startEdge({ config: edgeConfig(), drainSeconds: 60 })
-    const client = await TestClient.connect(edge.post)
-    const talk = new Conversation(client)
+    await using client = await TestClient.connect(edge.post)
+    using talk = new Conversation(client)
     const closed = edge.close()
     assertRefused(await offer(GOOD), 503, 'draining')
     assert.equal((await edge.sessions()).total, 1)

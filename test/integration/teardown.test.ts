@@ -20,6 +20,21 @@ const BRIDGE = { use: './test/integration/support/scripted-bridge.ts' }
 const AT_START = handles()
 
 let edge: TestEdge
+/** Closed after each test, whatever became of it. */
+const clients: TestClient[] = []
+
+async function connect(post: Post, options: ClientOptions = {}): Promise<TestClient> {
+  const client = await TestClient.connect(post, options)
+  clients.push(client)
+  return client
+}
+
+/** A client that has not called yet. */
+async function open(): Promise<TestClient> {
+  const client = await TestClient.open()
+  clients.push(client)
+  return client
+}
 
 async function start(transceiver: Record<string, unknown> = {}, drainSeconds = 0): Promise<void> {
   edge = await startEdge({ config: edgeConfig({ bridge: BRIDGE, transceiver }), drainSeconds })
@@ -38,8 +53,8 @@ function postOf(model: string): Post {
 
 /** A call in which audio and events have gone to and fro. */
 async function talking(options: ClientOptions = {}): Promise<TestClient> {
-  const client = await TestClient.connect(edge.post, options)
-  const talk = new Conversation(client, options.data !== false)
+  const client = await connect(edge.post, options)
+  using talk = new Conversation(client, options.data !== false)
   await talk.exchange(5)
   await talk.finish()
   return client
@@ -75,6 +90,7 @@ async function assertTold(client: TestClient, reason: string, code?: string): Pr
 }
 
 afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close()
   await edge.close()
   assert.equal(DtlsConnection.live, 0)
   assert.deepEqual([opusCounters.decoders, opusCounters.encoders], [0, 0])
@@ -157,7 +173,7 @@ describe('the bridge ends the call', () => {
 
   for (const [deed, reason, code] of deeds) {
     it(`in mid-call: ${deed}`, async () => {
-      await using client = await talking()
+      const client = await talking()
       client.sendEvent({ type: 'do', what: deed })
       await assertTold(client, reason, code)
       await assertFreed()
@@ -165,21 +181,21 @@ describe('the bridge ends the call', () => {
     })
 
     it(`before the client is connected, which hears it all the same: ${deed}`, async () => {
-      await using client = await TestClient.connect(postOf(deed))
+      const client = await connect(postOf(deed))
       await assertTold(client, reason, code)
       await assertFreed()
       assert.deepEqual(endings(), [reason])
     })
 
     it(`before a client without a data channel is connected: ${deed}`, async () => {
-      await using client = await TestClient.connect(postOf(deed), { data: false })
+      const client = await connect(postOf(deed), { data: false })
       assert.equal(await client.ended, 'close_notify')
       await assertFreed()
       assert.deepEqual(endings(), [reason])
     })
 
     it(`and the client never comes: ${deed}`, async () => {
-      const client = await TestClient.open()
+      const client = await open()
       await postOf(deed)(client.offer)
       await client.vanish()
       using clock = new FastClock()
@@ -190,7 +206,7 @@ describe('the bridge ends the call', () => {
   }
 
   it('and a hang-up before the client is connected still ends it at once', async () => {
-    const client = await TestClient.open()
+    const client = await open()
     const { url } = await postOf('reject')(client.offer)
     assert.equal(await edge.hangUp(url!), 200)
     await assertFreed()
@@ -198,7 +214,7 @@ describe('the bridge ends the call', () => {
   })
 
   it('never: a hang-up ends it', async () => {
-    await using client = await TestClient.connect(postOf('never'))
+    const client = await connect(postOf('never'))
     assert.equal(scripted.open.size, 1)
     assert.equal(await edge.hangUp(client.url!), 200)
     await assertTold(client, 'hang_up')
@@ -209,7 +225,7 @@ describe('the bridge ends the call', () => {
 describe('time ends the call', () => {
   it('after maxCallSeconds', async () => {
     await start({ maxCallSeconds: 60 })
-    await using client = await talking()
+    const client = await talking()
     using clock = new FastClock()
     clock.jump(20_000)
     await eventually('time passes', seconds(1.2), 10_000)
@@ -223,7 +239,7 @@ describe('time ends the call', () => {
 
   it('after connectSeconds, when the client never comes', async () => {
     await start({ connectSeconds: 60 })
-    const client = await TestClient.open()
+    const client = await open()
     await edge.post(client.offer)
     using clock = new FastClock()
     clock.jump(59_000)
@@ -236,7 +252,7 @@ describe('time ends the call', () => {
 
   it('after connectSeconds, when it checks and never begins DTLS', async () => {
     await start({ connectSeconds: 60 })
-    const client = await TestClient.open()
+    const client = await open()
     client.socket.tap = (way, bytes, at) => way === 'in' || bytes[at]! < 20
     client.accept(await edge.post(client.offer))
     await eventually('its address is proven', async () => (await edge.sessions()).sessions[0]?.client != null)
@@ -251,17 +267,16 @@ describe('time ends the call', () => {
 describe('the edge is stopped', () => {
   it('with calls in every state', async () => {
     await start()
-    const clients = [await talking(), await talking(), await TestClient.connect(postOf('never'))]
+    const calling = [await talking(), await talking(), await connect(postOf('never'))]
     const silent = await talking()
     await silent.vanish()
-    const early = await TestClient.open()
+    const early = await open()
     await edge.post(early.offer)
-    const parting = await TestClient.open()
+    const parting = await open()
     await postOf('reject')(parting.offer)
     await edge.close()
-    for (const client of clients) await assertTold(client, 'draining')
+    for (const client of calling) await assertTold(client, 'draining')
     assert.equal(scripted.open.size, 0)
-    for (const client of [...clients, early, parting]) await client.close()
   })
 
   it('while it drains, the last call ends by itself', async () => {

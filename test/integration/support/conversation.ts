@@ -25,8 +25,8 @@ export interface Account {
   readonly eventsHeard: readonly unknown[]
 }
 
-/** One conversation, from `new` to `finish`. */
-export class Conversation {
+/** One conversation, from `new` to `finish`; `using` ends it where a test fails in between. */
+export class Conversation implements Disposable {
   readonly #client: TestClient
   readonly #withEvents: boolean
   readonly #heard: number[] = []
@@ -77,6 +77,10 @@ export class Conversation {
       eventsSent: this.#eventsSent,
       eventsHeard: this.#eventsHeard,
     }
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop()
   }
 
   #tick(now: number): void {
