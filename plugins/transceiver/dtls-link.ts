@@ -67,6 +67,11 @@ export class DtlsLink {
     return fresh || (endpoint.state === 'connecting' && !!selected && samePath(selected, path))
   }
 
+  /** The client has sent authentic media, so that it has seen the end of the handshake. */
+  settle(): void {
+    this.#endpoint?.settle()
+  }
+
   /** Sends a message; false if it could not be. */
   write(message: Uint8Array): boolean {
     return this.#endpoint?.write(message) ?? false
