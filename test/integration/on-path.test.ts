@@ -129,7 +129,10 @@ function extension(hello: Buffer, ...start: number[]): number {
 
 /** What anybody can make without a key: hellos, data and alerts in clear, and fragments that cost memory. */
 function* injections(hello: Buffer): Generator<Buffer> {
+  const renumbered = Buffer.from(hello)
   for (let n = 0; n < 500; n++) {
+    renumbered.writeUIntBE(n % 2 === 0 ? n : 2 ** 48 - n, 5, 6)
+    yield renumbered
     yield hello
     yield record(23, 0, n, Buffer.from('let me in'))
     yield record(23, 1, n, Buffer.alloc(60, n))

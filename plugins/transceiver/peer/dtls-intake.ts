@@ -8,7 +8,8 @@
 
 import type { DtlsConnection } from '../../../core/index.ts'
 import { ReplayWindow } from '../media/replay-window.ts'
-import { isMessage, recordEnd, sequenceOf } from './dtls-record.ts'
+import { MAX_DTLS_DATAGRAM } from './dtls-filter.ts'
+import { epochOf, isMessage, recordEnd, sequenceOf, writeSequence } from './dtls-record.ts'
 import type { RecordLayer } from './dtls-records.ts'
 
 /** What a datagram brought. */
@@ -25,9 +26,14 @@ export interface Taken {
   reason: string
 }
 
+/** Where a handshake's records lie while they are numbered anew. */
+const numbered = Buffer.allocUnsafeSlow(MAX_DTLS_DATAGRAM)
+
 /** One connection's way in. */
 export class DtlsIntake {
   readonly #seen = new ReplayWindow()
+  /** How many records in clear have come. */
+  #inClear = 0
 
   /** Goes on with the handshake by an acceptable datagram; messages count once it is done. */
   shakeHands(connection: DtlsConnection, bytes: Buffer, start: number, end: number): Taken {
@@ -39,7 +45,8 @@ export class DtlsIntake {
       // OpenSSL would keep early messages for later, without telling their numbers: they count as lost.
       if (next === at) at = recordEnd(bytes, at)
       else {
-        if (!connection.input(bytes, at, next)) return taken
+        this.#number(bytes, at, next)
+        if (!connection.input(numbered, 0, next - at)) return taken
         const outcome = connection.handshake()
         taken.isConnected = outcome === 'connected'
         if (outcome === 'failed') taken.end = 'failed'
@@ -53,6 +60,18 @@ export class DtlsIntake {
   /** Reads an acceptable datagram of a connection whose handshake is done. */
   take(layer: RecordLayer, bytes: Buffer, start: number, end: number): Taken {
     return this.#take(layer, bytes, start, end, nothing(true))
+  }
+
+  /**
+   * Copies bytes[start, end) to `numbered`, where records in clear get numbers of our own. Nobody vouches for theirs:
+   * by a forged high one OpenSSL would take all that the peer sends for old. Messages that come twice have numbers
+   * inside.
+   */
+  #number(bytes: Buffer, start: number, end: number): void {
+    bytes.copy(numbered, 0, start, end)
+    for (let at = 0; at < end - start; at = recordEnd(numbered, at)) {
+      if (epochOf(numbered, at) === 0) writeSequence(numbered, at, this.#inClear++)
+    }
   }
 
   #take(layer: RecordLayer, bytes: Buffer, start: number, end: number, taken: Taken): Taken {

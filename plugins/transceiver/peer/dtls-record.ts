@@ -30,6 +30,11 @@ export function sequenceOf(bytes: Uint8Array, at: number): number {
   return ((bytes[at + 5]! << 8) | bytes[at + 6]!) * 2 ** 32 + uint32(bytes, at + 7)
 }
 
+/** Gives it that sequence number. */
+export function writeSequence(bytes: Buffer, at: number, sequence: number): void {
+  bytes.writeUIntBE(sequence, at + 5, 6)
+}
+
 /** Whether it carries an encrypted message. */
 export function isMessage(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === APPLICATION_DATA && epochOf(bytes, at) !== 0

@@ -59,6 +59,31 @@ for (const [name, make] of Object.entries(injections)) {
   }
 }
 
+for (const [name, numbers] of [
+  ['the highest', [2 ** 48 - 1]],
+  ['every one of the first hundred', Array.from({ length: 100 }, (_, n) => n)],
+] as const) {
+  test(`copies of the first flights under another number, ${name}: a handshake goes on`, () => {
+    const pair = new Pair()
+    pair.start()
+    for (const [from, to] of [
+      [pair.client, pair.server],
+      [pair.server, pair.client],
+    ] as const) {
+      for (const number of numbers) {
+        const copy = Buffer.from(from.sent[0]!)
+        copy.writeUIntBE(number, 5, 6)
+        pair.hand(to, copy)
+      }
+      pair.deliver(1)
+    }
+    pair.deliver()
+    assert.equal(pair.server.endpoint.state, 'connected', pair.server.ends.join())
+    assert.equal(pair.client.endpoint.state, 'connected', pair.client.ends.join())
+    pair.close()
+  })
+}
+
 test('a replayed ClientHello does not disturb a live session', () => {
   const pair = new Pair().connect()
   const sent = pair.server.sent.length
