@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { start } from '../../../core/host.ts'
-import { selfSigned, tlsIdentity } from '../../../core/http-tls.ts'
+import { selfSignedPem, tlsIdentity } from '../../../core/http-tls.ts'
 import { loadedWith, recordedLog } from './host-fixture.ts'
 
 test('a certificate of our own names every host, verifies itself, and is for servers', () => {
   const now = Date.parse('2026-03-01T12:00:00Z')
-  const { cert, key } = selfSigned(['localhost', '127.0.0.1', '::1', 'edge.example'], now)
+  const { cert, key } = selfSignedPem(['localhost', '127.0.0.1', '::1', 'edge.example'], now)
   const parsed = new X509Certificate(cert)
   assert.equal(
     parsed.subjectAltName,
@@ -30,7 +30,10 @@ test('a certificate of our own names every host, verifies itself, and is for ser
 })
 
 test('every certificate has a serial of its own, 16 positive bytes', () => {
-  const serials = Array.from({ length: 20 }, () => new X509Certificate(selfSigned(['a']).cert).serialNumber)
+  const serials = Array.from(
+    { length: 20 },
+    () => new X509Certificate(selfSignedPem(['a']).cert).serialNumber,
+  )
   assert.equal(new Set(serials).size, 20)
   for (const serial of serials) assert.match(serial, /^[4-7][0-9A-F]{31}$/)
 })
@@ -60,7 +63,7 @@ test('a client that trusts the certificate of "self-signed" speaks HTTPS by name
 
 test('certificate files are named when they cannot be read, and when they do not belong together', () => {
   const folder = mkdtempSync(join(tmpdir(), 'earshot-tls-'))
-  const [one, two] = [selfSigned(['a']), selfSigned(['a'])]
+  const [one, two] = [selfSignedPem(['a']), selfSignedPem(['a'])]
   const cert = join(folder, 'cert.pem')
   const key = join(folder, 'key.pem')
   writeFileSync(cert, one.cert)
