@@ -39,7 +39,8 @@ const NOTHING = new Uint8Array(0)
 /** Reorders one source. `reset` when another source takes its place. */
 export class ReorderBuffer {
   readonly #deliver: (packet: OrderedPacket) => void
-  readonly #slots: Slot[] = []
+  /** Made when they are first needed, for most calls need none. */
+  readonly #slots: Slot[] = Array.from({ length: HELD }, () => NO_SLOT)
   readonly #direct = emptySlot()
   #next = -1
   #lost = -1
@@ -48,7 +49,6 @@ export class ReorderBuffer {
 
   constructor(deliver: (packet: OrderedPacket) => void) {
     this.#deliver = deliver
-    for (let i = 0; i < HELD; i++) this.#slots.push(emptySlot())
   }
 
   /** How many packets wait for one before them; while there are any, `advance` wants to be called. */
@@ -58,7 +58,7 @@ export class ReorderBuffer {
 
   /** Forgets everything, handing nothing on. */
   reset(): void {
-    for (const slot of this.#slots) slot.full = false
+    for (const slot of this.#slots) if (slot.full) slot.full = false
     this.#held = 0
     this.#begin(-1)
   }
@@ -84,7 +84,7 @@ export class ReorderBuffer {
       ahead = 0
     }
     if (ahead < 0) return 'late'
-    const slot = ahead === 0 ? this.#direct : this.#slots[sequence & (HELD - 1)]!
+    const slot = ahead === 0 ? this.#direct : this.#slotFor(sequence)
     if (slot.full) return 'late'
     slot.payloadType = header.payloadType
     slot.marker = header.marker
@@ -106,6 +106,12 @@ export class ReorderBuffer {
   /** Gives up on what has been missing for too long. */
   advance(now: number): void {
     while (this.#held > 0 && now - this.#oldest() >= REORDER_WAIT_MS) this.#skip()
+  }
+
+  #slotFor(sequence: number): Slot {
+    const at = sequence & (HELD - 1)
+    if (this.#slots[at] === NO_SLOT) this.#slots[at] = emptySlot()
+    return this.#slots[at]!
   }
 
   #drain(): void {
@@ -176,3 +182,6 @@ function emptySlot(): Slot {
     since: 0,
   }
 }
+
+/** In the place of a slot that was never needed; it is never full. */
+const NO_SLOT: Slot = emptySlot()
