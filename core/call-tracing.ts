@@ -1,6 +1,6 @@
 /** What plugins use to put spans of one call into one trace. The ids follow from the session (DESIGN §4, §11). */
 
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   type Attributes,
   type Link,
@@ -13,6 +13,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { IdGenerator } from '@opentelemetry/sdk-trace'
+import { randomBytes } from './random.ts'
 
 /** Starts spans in a call's trace; relay, transceiver, store and bridge agree on the ids without a look-up. */
 export interface CallTracing {

@@ -27,6 +27,7 @@ export { DtlsConnection, type DtlsRole, type DtlsSecrets } from './ffi/openssl-c
 export { DtlsContext, type DtlsContextOptions, type KeyPair } from './ffi/openssl-context.ts'
 export type { Context, NodeIdentity, Plugin, Principal, Problem } from './plugin.ts'
 export { definePlugin } from './plugin.ts'
+export { fillRandom, randomBytes } from './random.ts'
 export { type SelfSigned, selfSigned } from './self-signed.ts'
 export type { Keys, ServiceKey } from './service.ts'
 export { service } from './service.ts'

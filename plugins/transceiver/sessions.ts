@@ -3,9 +3,8 @@
  * asks for (`CallService`) is answered here; what the socket receives goes through `dispatch.ts`.
  */
 
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { EdgeError, type Principal, type Route } from '../../core/index.ts'
+import { EdgeError, type Principal, type Route, randomBytes } from '../../core/index.ts'
 import { type Paced, PlayoutClock } from './media/pacer.ts'
 import { Routes } from './routes.ts'
 import { writeAnswer } from './sdp/answer.ts'
@@ -169,7 +168,7 @@ export class Sessions implements CallService {
       now: performance.now(),
       connectMs,
       maxCallMs,
-      random: (length) => randomBytes(length),
+      random: randomBytes,
       onOpened: (path) => void this.routes.claim(path, session),
       onValidated: (path) => this.routes.confirm(path, session),
       onForgotten: (path) => this.routes.leave(path, session),

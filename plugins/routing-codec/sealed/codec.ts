@@ -3,14 +3,8 @@
  * not ours is turned away by length, alphabet, version and key id before any cryptography and without allocating.
  */
 
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  type KeyObject,
-  randomFillSync,
-} from 'node:crypto'
-import { Address, type Route, type RouteLabel, type RoutingCodec } from '../../../core/index.ts'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+import { Address, fillRandom, type Route, type RouteLabel, type RoutingCodec } from '../../../core/index.ts'
 import { base32Length, firstBytes, fromBase32, toBase32 } from './base32.ts'
 import type { RoutingKey } from './keys.ts'
 
@@ -75,7 +69,7 @@ export class SealedCodec implements RoutingCodec {
     const key = this.#first
     sealed.bytes[0] = VERSION
     sealed.bytes[1] = key.id
-    randomFillSync(sealed.nonce)
+    fillRandom(sealed.nonce)
     const cipher = createCipheriv(ALGORITHM, key.secret, sealed.nonce, TAG_LENGTH)
     cipher.setAAD(key.additional[label])
     cipher.update(writeRoute(route)).copy(sealed.body)
