@@ -7,9 +7,13 @@ import type { CallTracing } from '../../core/index.ts'
 /** A stage of a call that has a span of its own. */
 export type Stage = 'ice.connect' | 'dtls.handshake' | 'bridge'
 
-/** One call's root span and its stages. Every method may be called in any state; none throws. */
+/**
+ * One call's root span and its stages. Every method may be called in any state; none throws. Where the call's trace is
+ * not sampled, which goes for all of it, no further spans are made.
+ */
 export class SessionTrace {
   readonly #root: Span
+  readonly #isRecorded: boolean
   readonly #tracer: Tracer
   readonly #tracing: CallTracing
   readonly #session: Uint8Array
@@ -29,11 +33,12 @@ export class SessionTrace {
     this.#session = session
     const links = callerLink(traceparent)
     this.#root = tracing.root(session, 'call', { attributes, links })
+    this.#isRecorded = this.#root.isRecording()
   }
 
   /** Starts a stage; a second start of the same is ignored. */
   start(stage: Stage): void {
-    if (this.#open.has(stage)) return
+    if (!this.#isRecorded || this.#open.has(stage)) return
     this.#parent ??= this.#tracing.parent(this.#session)
     this.#open.set(stage, this.#tracer.startSpan(stage, {}, this.#parent))
   }
@@ -49,7 +54,7 @@ export class SessionTrace {
 
   /** Notes something that happens once in a call, such as the first audio out. */
   once(name: string): void {
-    if (this.#marked.has(name)) return
+    if (!this.#isRecorded || this.#marked.has(name)) return
     this.#marked.add(name)
     this.#root.addEvent(name)
   }

@@ -42,6 +42,29 @@ describe("a session's trace", () => {
     assert.equal(call.status.code, SpanStatusCode.UNSET)
   })
 
+  it('makes no span for a stage of a call that is not sampled', () => {
+    const exporter = new InMemorySpanExporter()
+    const spanProcessors = [new SimpleSpanProcessor({ exporter })]
+    const env = { OTEL_TRACES_SAMPLER: 'always_off' }
+    const { tracing, tracer } = createTelemetry({ version: '1', env, spanProcessors })
+    const real = tracer('transceiver')
+    let made = 0
+    const counting: typeof real = {
+      startActiveSpan: real.startActiveSpan,
+      startSpan: (...all) => {
+        made++
+        return real.startSpan(...all)
+      },
+    }
+    const trace = new SessionTrace(counting, tracing, SESSION, {})
+    trace.start('bridge')
+    trace.once('audio.sent')
+    trace.end('bridge')
+    trace.finish('hang_up', false)
+    assert.equal(made, 0)
+    assert.deepEqual(exporter.getFinishedSpans(), [])
+  })
+
   it('shows no error in a call that went well, though its bridge was open to the end', () => {
     const { trace, spans } = traced()
     trace.start('bridge')
