@@ -88,6 +88,7 @@ export const SIGNATURES = {
   EVP_aes_128_gcm: [POINTER],
   EVP_aes_128_ctr: [POINTER],
   EVP_sha1: [POINTER],
+  EVP_sha256: [POINTER],
   EVP_CIPHER_CTX_new: [POINTER],
   EVP_CIPHER_CTX_free: [VOID, POINTER],
   EVP_CIPHER_CTX_ctrl: [INT, POINTER, INT, INT, POINTER],

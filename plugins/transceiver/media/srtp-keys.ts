@@ -1,6 +1,6 @@
-/** SRTP's master keys, and the session keys that follow from them (RFC 3711 §4.3, RFC 5764 §4.2). */
+/** SRTP's master keys, and the session keys that follow from them (RFC 3711 §4.3, RFC 5764 §4.2). Pure. */
 
-import { createCipheriv } from 'node:crypto'
+import type { CounterCipher } from './srtp-transform.ts'
 
 /** SRTP protection profiles (RFC 5764 §4.1.2, RFC 7714 §14.2): AES128_CM_HMAC_SHA1_80 and AEAD_AES_128_GCM. */
 export type SrtpProfile = 1 | 7
@@ -29,7 +29,6 @@ export interface SessionKeys {
 /** The labels of cipher key, authentication key and salt. */
 const SRTP_LABELS = [0, 1, 2] as const
 const SRTCP_LABELS = [3, 4, 5] as const
-const BLOCK = 16
 
 /** A master salt's length in bytes. */
 export function saltLength(profile: SrtpProfile): number {
@@ -55,26 +54,32 @@ export function splitKeyingMaterial(
   }
 }
 
-/** The session keys of one direction for RTP or RTCP, with a key derivation rate of 0. */
-export function deriveSessionKeys(masterKey: Buffer, masterSalt: Buffer, kind: 'rtp' | 'rtcp'): SessionKeys {
-  const [cipher, authentication, salt] = kind === 'rtp' ? SRTP_LABELS : SRTCP_LABELS
-  const blocks = Buffer.alloc(4 * BLOCK)
-  writeCounter(blocks, 0, masterSalt, cipher, 0)
-  writeCounter(blocks, BLOCK, masterSalt, authentication, 0)
-  writeCounter(blocks, 2 * BLOCK, masterSalt, authentication, 1)
-  writeCounter(blocks, 3 * BLOCK, masterSalt, salt, 0)
-  // Counter mode's key stream is its counters encrypted one by one: all three labels cost one cipher, not three.
-  const stream = createCipheriv('aes-128-ecb', masterKey, null).update(blocks)
+/**
+ * The session keys of one direction for RTP or RTCP, with a key derivation rate of 0. `cipher` is AES in counter mode
+ * under the master key.
+ */
+export function deriveSessionKeys(
+  cipher: CounterCipher,
+  masterSalt: Buffer,
+  kind: 'rtp' | 'rtcp',
+): SessionKeys {
+  const [encryption, authentication, salt] = kind === 'rtp' ? SRTP_LABELS : SRTCP_LABELS
+  const stream = (label: number, length: number): Buffer => {
+    writeVector(cipher.iv, masterSalt, label)
+    const bytes = Buffer.allocUnsafe(length).fill(0)
+    cipher.apply(bytes, 0, length)
+    return bytes
+  }
   return {
-    cipher: stream.subarray(0, 16),
-    authentication: stream.subarray(BLOCK, BLOCK + 20),
-    salt: stream.subarray(3 * BLOCK, 3 * BLOCK + masterSalt.length),
+    cipher: stream(encryption, 16),
+    authentication: stream(authentication, 20),
+    salt: stream(salt, masterSalt.length),
   }
 }
 
-/** Writes a label's counter block. RFC 7714 §11: a 12-byte salt is taken as 14 bytes with zeros behind. */
-function writeCounter(blocks: Buffer, at: number, masterSalt: Buffer, label: number, counter: number): void {
-  masterSalt.copy(blocks, at)
-  blocks[at + 7]! ^= label
-  blocks[at + 15] = counter
+/** Writes a label's first counter block. RFC 7714 §11: a 12-byte salt is taken as 14 bytes with zeros behind. */
+function writeVector(iv: Uint8Array, masterSalt: Buffer, label: number): void {
+  iv.fill(0)
+  iv.set(masterSalt)
+  iv[7]! ^= label
 }

@@ -11,7 +11,13 @@ import { defaultEngine } from './srtp-engine.ts'
 import { deriveSessionKeys, type SrtpKeys } from './srtp-keys.ts'
 import { int32At, isRtcp, MAX_SRTP_PACKET, payloadOffset } from './srtp-packet.ts'
 import { SrtpStreams } from './srtp-streams.ts'
-import { CounterModeTransform, GcmTransform, type SrtpEngine, type Transform } from './srtp-transform.ts'
+import {
+  type CounterCipher,
+  CounterModeTransform,
+  GcmTransform,
+  type SrtpEngine,
+  type Transform,
+} from './srtp-transform.ts'
 
 /** Bytes that must be free behind a packet that is to be protected: tag and, for RTCP, index. */
 export const SRTP_OVERHEAD = 20
@@ -36,15 +42,19 @@ export class SrtpSession {
 
   constructor(keys: SrtpKeys, engine: SrtpEngine = defaultEngine()) {
     const { profile, localKey, localSalt, remoteKey, remoteSalt } = keys
-    const make = (key: Buffer, salt: Buffer, kind: 'rtp' | 'rtcp', direction: 'seal' | 'open') => {
-      const session = deriveSessionKeys(key, salt, kind)
+    const make = (cipher: CounterCipher, salt: Buffer, kind: 'rtp' | 'rtcp', direction: 'seal' | 'open') => {
+      const session = deriveSessionKeys(cipher, salt, kind)
       if (profile === 7) return new GcmTransform(engine, session, direction)
       return new CounterModeTransform(engine, session)
     }
-    this.#rtpOut = make(localKey, localSalt, 'rtp', 'seal')
-    this.#rtpIn = make(remoteKey, remoteSalt, 'rtp', 'open')
-    this.#rtcpOut = make(localKey, localSalt, 'rtcp', 'seal')
-    this.#rtcpIn = make(remoteKey, remoteSalt, 'rtcp', 'open')
+    const local = engine.counter(localKey)
+    const remote = engine.counter(remoteKey)
+    this.#rtpOut = make(local, localSalt, 'rtp', 'seal')
+    this.#rtpIn = make(remote, remoteSalt, 'rtp', 'open')
+    this.#rtcpOut = make(local, localSalt, 'rtcp', 'seal')
+    this.#rtcpIn = make(remote, remoteSalt, 'rtcp', 'open')
+    local.close()
+    remote.close()
     this.#tag = this.#rtpOut.tagLength
   }
 

@@ -20,12 +20,14 @@ const GCM_KEYS = {
   salt: hex('517569642070726f2071756f'),
 }
 
-test('RFC 3711 B.3: session keys', () => {
-  const keys = deriveSessionKeys(MASTER_KEY, MASTER_SALT, 'rtp')
-  assert.deepEqual(keys.cipher, hex('C61E7A93744F39EE10734AFE3FF7A087'))
-  assert.deepEqual(keys.salt, hex('30CBBC08863D8C85D49DB34A9AE1'))
-  assert.deepEqual(keys.authentication, hex('CEBE321F6FF7716B6FD4AB49AF256A156D38BAA4'))
-})
+for (const engine of [opensslEngine, portableEngine]) {
+  test('RFC 3711 B.3: session keys', () => {
+    const keys = deriveSessionKeys(engine.counter(MASTER_KEY), MASTER_SALT, 'rtp')
+    assert.deepEqual(keys.cipher, hex('C61E7A93744F39EE10734AFE3FF7A087'))
+    assert.deepEqual(keys.salt, hex('30CBBC08863D8C85D49DB34A9AE1'))
+    assert.deepEqual(keys.authentication, hex('CEBE321F6FF7716B6FD4AB49AF256A156D38BAA4'))
+  })
+}
 
 /** A plain packet in the middle of a larger buffer, so that offsets count. */
 function placed(packet: Buffer) {
@@ -72,7 +74,10 @@ for (const [name, engine] of [
       '800f1234 decafbad cafebabe 4e55dc4c e79978d8 8ca4d215 949d2402 b78d6acc 99ea179b 8dbb',
     )
     const { bytes, start, end } = placed(plain)
-    const transform = new CounterModeTransform(engine, deriveSessionKeys(MASTER_KEY, MASTER_SALT, 'rtp'))
+    const transform = new CounterModeTransform(
+      engine,
+      deriveSessionKeys(engine.counter(MASTER_KEY), MASTER_SALT, 'rtp'),
+    )
     assert.ok(transform.protectRtp(bytes, start, start + 12, end, 0))
     assert.deepEqual(bytes.subarray(start, end + 10), sealed)
     assert.ok(transform.unprotectRtp(bytes, start, start + 12, end, 0))
@@ -85,7 +90,10 @@ for (const [name, engine] of [
       '81c8000b cafebabe 7128035b e487b9bd bef89041 f977a5a8 80000001 993e08cd 54d6c123 0798',
     )
     const { bytes, start, end } = placed(plain)
-    const transform = new CounterModeTransform(engine, deriveSessionKeys(MASTER_KEY, MASTER_SALT, 'rtcp'))
+    const transform = new CounterModeTransform(
+      engine,
+      deriveSessionKeys(engine.counter(MASTER_KEY), MASTER_SALT, 'rtcp'),
+    )
     assert.ok(transform.protectRtcp(bytes, start, end, 1))
     assert.deepEqual(bytes.subarray(start, end + 14), sealed)
     assert.ok(transform.unprotectRtcp(bytes, start, end, 1))

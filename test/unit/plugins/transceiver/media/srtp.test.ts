@@ -177,7 +177,7 @@ for (const [name, engine] of engines) {
         bytes[word]! &= 0x7f
         if (profile === 1) {
           const { localKey, localSalt } = keysOf(profile).client
-          const { authentication } = deriveSessionKeys(localKey, localSalt, 'rtcp')
+          const { authentication } = deriveSessionKeys(portableEngine.counter(localKey), localSalt, 'rtcp')
           engine.mac(authentication).sign(bytes, 0, end + 4, -1, end + 4)
         }
         assert.equal(receiver.unprotectRtcp(bytes, 0, sealedEnd), -1)
