@@ -47,7 +47,7 @@ export class EventChannel {
     return this.#channels.open
   }
 
-  /** Whether something that was to be sent has not left for the first time. */
+  /** Whether something that was to be sent has not been acknowledged yet. */
   get waiting(): boolean {
     return this.#channels.waiting
   }

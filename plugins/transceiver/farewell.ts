@@ -1,12 +1,13 @@
 /**
  * The end of a call that somebody wished for: why, and what the client is still to hear of it. It is over when all of
- * that has left, or after a while. Time is an input.
+ * that has been acknowledged, or after a while: what is only sent may be lost, and clients drop it when close_notify
+ * comes on its heels. Time is an input.
  */
 
 import type { EdgeError } from '../../core/index.ts'
 import { endedEvent, toErrorEvent } from './session-events.ts'
 
-/** How long the last events may take until they have left, the channel's opening included. */
+/** How long the last events may take until they are acknowledged, the channel's opening included. */
 export const FAREWELL_MS = 3000
 
 /** The part of an event channel that a farewell uses. */
@@ -44,7 +45,7 @@ export class Farewell {
     return this.#words.length < before
   }
 
-  /** Whether all has left, or time is up. */
+  /** Whether all has been acknowledged, or time is up. */
   isOver(now: number, channel: FarewellChannel | undefined): boolean {
     return (this.#words.length === 0 && !channel?.waiting) || now >= this.#until
   }

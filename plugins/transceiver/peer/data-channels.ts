@@ -82,9 +82,9 @@ export class DataChannels {
     return this.#firstOpen() !== undefined
   }
 
-  /** Whether a message has not left as a whole yet. */
+  /** Whether a message has not been acknowledged as a whole yet. */
   get waiting(): boolean {
-    return this.#queue.length > 0
+    return this.#queue.length > 0 || this.#association.outstanding > 0
   }
 
   /** Takes an SCTP packet that DTLS delivered. */

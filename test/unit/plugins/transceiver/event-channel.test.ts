@@ -105,12 +105,22 @@ describe('an event channel', () => {
 
   it('says when something has not left yet', async () => {
     using pair = await Pair.open(262_144)
-    assert.equal(pair.channel.waiting, false)
+    await until(() => !pair.channel.waiting, 'quiet')
     for (let n = 0; n < 4; n++) assert.ok(pair.channel.send(JSON.stringify({ n, text: 'x'.repeat(200_000) })))
     assert.equal(pair.channel.waiting, true)
     assert.equal(pair.channel.send(JSON.stringify({ text: 'x'.repeat(250_000) })), false, 'it is full')
-    await until(() => pair.heard.length === 4, 'all have come')
-    assert.equal(pair.channel.waiting, false)
+    await until(() => pair.heard.length === 4 && !pair.channel.waiting, 'all have come')
+  })
+
+  it('says when something was not acknowledged yet', async () => {
+    using pair = await Pair.open()
+    await until(() => !pair.channel.waiting, 'quiet')
+    assert.ok(pair.channel.send('{"type":"last"}'))
+    // What the pair carries takes a turn of the event loop, so nothing can be acknowledged within this one.
+    for (let n = 0; n < 100; n++) await null
+    assert.equal(pair.channel.waiting, true)
+    await until(() => !pair.channel.waiting, 'acknowledged')
+    assert.equal(pair.heard.length, 1)
   })
 
   it('is not open before the client’s, nor after its end', async () => {
