@@ -4,6 +4,7 @@
  */
 
 import { EdgeError, type JsonObject } from '../../core/index.ts'
+import { PacketBudget } from './packet-budget.ts'
 import { DataChannels } from './peer/data-channels.ts'
 import type { OfferedData } from './sdp/offer.ts'
 import { droppedEvents, MAX_DEPTH, parseEvent, toErrorEvent } from './session-events.ts'
@@ -27,6 +28,7 @@ export interface EventChannelOptions {
 export class EventChannel {
   readonly #options: EventChannelOptions
   readonly #channels: DataChannels
+  readonly #budget = new PacketBudget()
 
   constructor(options: EventChannelOptions) {
     this.#options = options
@@ -52,9 +54,10 @@ export class EventChannel {
     return this.#channels.waiting
   }
 
-  /** Takes an SCTP packet. */
-  receive(packet: Buffer): void {
-    this.#channels.receive(packet)
+  /** Takes an SCTP packet. One too many is lost as if on the way: the peer sends it again, and slows down. */
+  receive(now: number, packet: Buffer): void {
+    if (this.#budget.take(now)) this.#channels.receive(packet)
+    else this.#options.onFault('packet_rate')
   }
 
   /**

@@ -52,7 +52,7 @@ export class Session {
       socket: options.socket,
       onBegun: () => options.trace.start('dtls.handshake'),
       onConnected: (keys) => this.#onConnected(keys),
-      onMessage: (message) => this.#events?.receive(message),
+      onMessage: (message) => this.#events?.receive(this.#now, message),
       onClosed: (reason, failed) =>
         failed ? this.close('dtls_failed', new EdgeError('dtls_failed', reason)) : this.close('peer_closed'),
     })

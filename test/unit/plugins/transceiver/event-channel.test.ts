@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '../../../../core/index.ts'
 import { EventChannel } from '../../../../plugins/transceiver/event-channel.ts'
+import { PACKETS_AT_ONCE } from '../../../../plugins/transceiver/packet-budget.ts'
 import { DataChannels, type DataChannelsOptions } from '../../../../plugins/transceiver/peer/data-channels.ts'
 import { until } from './peer/channel-pair.ts'
 
@@ -12,6 +13,7 @@ class Pair implements Disposable {
   readonly faults: string[] = []
   opened = 0
   closed = 0
+  now = (): number => performance.now()
   readonly channel: EventChannel
   readonly client: DataChannels
 
@@ -30,7 +32,7 @@ class Pair implements Disposable {
       remotePort: 5000,
       maxMessageSize: 262_144,
       offer: 'oai-events',
-      send: (packet) => later(packet, (bytes) => this.channel.receive(bytes)),
+      send: (packet) => later(packet, (bytes) => this.channel.receive(this.now(), bytes)),
       onOpen: () => {},
       onMessage: (_label, data) => this.heard.push(data),
       onClose: () => {},
@@ -121,6 +123,17 @@ describe('an event channel', () => {
     assert.equal(pair.channel.waiting, true)
     await until(() => !pair.channel.waiting, 'acknowledged')
     assert.equal(pair.heard.length, 1)
+  })
+
+  it('takes no more packets than one call may bring, and loses nothing by that', async () => {
+    using pair = await Pair.open()
+    pair.now = () => 0
+    const sent = PACKETS_AT_ONCE + 100
+    for (let n = 0; n < sent; n++) assert.ok(pair.client.send(`{"n":${n}}`))
+    await until(() => pair.faults.includes('packet_rate'), 'too many')
+    assert.ok(pair.events.length <= PACKETS_AT_ONCE)
+    pair.now = () => performance.now()
+    await until(() => pair.events.length === sent, 'what was lost is sent again')
   })
 
   it('is not open before the client’s, nor after its end', async () => {
