@@ -53,9 +53,9 @@ export async function registerCalls(http: FastifyInstance, options: CallsOptions
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, null))
     const end = async (request: FastifyRequest<CallRoute>, reply: FastifyReply) =>
       hangUp(calls, request, reply)
-    scope.post<CallRoute>(`${CALLS_PATH}/:id/hangup`, { onRequest: identify }, end)
+    scope.post<CallRoute>(`${CALLS_PATH}/:id/hangup`, { onRequest: [identify, forgetType] }, end)
     refuseOtherMethods(scope, `${CALLS_PATH}/:id/hangup`, 'POST')
-    scope.delete<CallRoute>(`${CALLS_PATH}/:id`, { onRequest: identify }, end)
+    scope.delete<CallRoute>(`${CALLS_PATH}/:id`, { onRequest: [identify, forgetType] }, end)
     refuseOtherMethods(scope, `${CALLS_PATH}/:id`, 'DELETE')
   })
 }
@@ -105,6 +105,11 @@ async function demandSdp(request: FastifyRequest): Promise<void> {
   if (type?.split(';', 1)[0]?.trim().toLowerCase() === SDP) return
   const sent = type === undefined ? 'The request has no Content-Type' : 'The request has another Content-Type'
   throw new EdgeError('unsupported_media_type', `${sent}. Send the SDP offer as ${SDP}.`)
+}
+
+/** Fastify refuses a Content-Type that is empty, as Go sends it, or no media type, whatever parser there is for all. */
+async function forgetType(request: FastifyRequest): Promise<void> {
+  delete request.raw.headers['content-type']
 }
 
 function hangUp(calls: CallService, request: FastifyRequest<CallRoute>, reply: FastifyReply) {

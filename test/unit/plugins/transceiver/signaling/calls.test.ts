@@ -185,6 +185,8 @@ describe('ending a call', () => {
       await hangUp(ID, json),
       await hangUp(ID, json, '{}'),
       await hangUp(ID, sdp, 'x'),
+      await hangUp(ID, { ...bare, 'content-type': '' }),
+      await hangUp(ID, { ...bare, 'content-type': 'foo' }, 'x'),
       await remove(ID, bare),
       await remove(ID, json),
     ]
