@@ -49,6 +49,11 @@ export class EventChannel {
     return this.#channels.open
   }
 
+  /** Whether something that was to be sent has not left yet. */
+  get queued(): boolean {
+    return this.#channels.queued
+  }
+
   /** Whether something that was to be sent has not been acknowledged yet. */
   get waiting(): boolean {
     return this.#channels.waiting

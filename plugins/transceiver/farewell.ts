@@ -7,12 +7,18 @@
 import type { EdgeError } from '../../core/index.ts'
 import { endedEvent, toErrorEvent } from './session-events.ts'
 
-/** How long the last events may take until they are acknowledged, the channel's opening included. */
+/** How long the last events may take until they have left, the channel's opening included. */
 export const FAREWELL_MS = 3000
+
+/** How long their acknowledgement may take from then on: one that is gone sends none, and one that is there notices soon. */
+export const ACKNOWLEDGED_WITHIN_MS = 700
 
 /** The part of an event channel that a farewell uses. */
 export interface FarewellChannel {
   send(text: string): boolean
+  /** Something has not left yet. */
+  readonly queued: boolean
+  /** Something has not been acknowledged yet. */
   readonly waiting: boolean
 }
 
@@ -22,6 +28,7 @@ export class Farewell {
   readonly fault: EdgeError | undefined
   readonly #words: string[]
   #until = Number.POSITIVE_INFINITY
+  #said = false
 
   /** `unsent` are events' texts that go before; undefined where there will be no channel to say anything on. */
   constructor(reason: string, fault: EdgeError | undefined, unsent: readonly string[] | undefined) {
@@ -47,7 +54,11 @@ export class Farewell {
 
   /** Whether all has been acknowledged, or time is up. */
   isOver(now: number, channel: FarewellChannel | undefined): boolean {
-    return (this.#words.length === 0 && !channel?.waiting) || now >= this.#until
+    if (!this.#said && this.#words.length === 0 && !channel?.queued) {
+      this.#said = true
+      this.#until = Math.min(this.#until, now + ACKNOWLEDGED_WITHIN_MS)
+    }
+    return (this.#said && !channel?.waiting) || now >= this.#until
   }
 }
 

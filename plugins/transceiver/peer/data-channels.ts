@@ -82,6 +82,11 @@ export class DataChannels {
     return this.#firstOpen() !== undefined
   }
 
+  /** Whether a message has not left as a whole yet. */
+  get queued(): boolean {
+    return this.#queue.length > 0
+  }
+
   /** Whether a message has not been acknowledged as a whole yet. */
   get waiting(): boolean {
     return this.#queue.length > 0 || this.#association.outstanding > 0

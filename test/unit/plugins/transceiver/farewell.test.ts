@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EdgeError } from '../../../../core/index.ts'
-import { FAREWELL_MS, Farewell, type FarewellChannel } from '../../../../plugins/transceiver/farewell.ts'
+import {
+  ACKNOWLEDGED_WITHIN_MS,
+  FAREWELL_MS,
+  Farewell,
+  type FarewellChannel,
+} from '../../../../plugins/transceiver/farewell.ts'
 
 class Channel implements FarewellChannel {
   readonly said: unknown[] = []
   room = Number.POSITIVE_INFINITY
+  queued = false
   waiting = false
 
   send(text: string): boolean {
@@ -52,6 +58,18 @@ describe('a farewell', () => {
     farewell.begin(1e9)
     assert.equal(farewell.isOver(1e9 + FAREWELL_MS - 1, undefined), false)
     assert.equal(farewell.isOver(1e9 + FAREWELL_MS, undefined), true)
+  })
+
+  it('waits for the acknowledgement from when all has left, and not long: who is gone sends none', () => {
+    const channel = new Channel()
+    channel.queued = channel.waiting = true
+    const farewell = new Farewell('why', undefined, []).begin(0)
+    farewell.say(channel)
+    assert.equal(farewell.isOver(1000, channel), false)
+    channel.queued = false
+    assert.equal(farewell.isOver(1500, channel), false)
+    assert.equal(farewell.isOver(1500 + ACKNOWLEDGED_WITHIN_MS - 1, channel), false)
+    assert.equal(farewell.isOver(1500 + ACKNOWLEDGED_WITHIN_MS, channel), true)
   })
 
   it('has nothing to say where there is no channel', () => {
