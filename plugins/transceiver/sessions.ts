@@ -3,7 +3,7 @@
  * asks for (`CallService`) is answered here; what the socket receives goes through `dispatch.ts`.
  */
 
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import { EdgeError, type Principal, type Route, randomBytes } from '../../core/index.ts'
 import { type Paced, PlayoutClock } from './media/pacer.ts'
 import { Routes } from './routes.ts'
@@ -47,6 +47,7 @@ export class Sessions implements CallService {
   #timer: NodeJS.Timeout | undefined
   #housekeptAt = 0
   #draining = false
+  #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(options: SessionsOptions, socket: TransceiverSocket) {
     this.#options = options
@@ -64,6 +65,7 @@ export class Sessions implements CallService {
   }
 
   async create(request: CallRequest): Promise<StartedCall> {
+    await this.#turn()
     try {
       this.#admit()
       return this.#start(request, parseOffer(request.sdp))
@@ -106,6 +108,12 @@ export class Sessions implements CallService {
   }
 
   #onEmpty: (() => void) | undefined
+
+  /** One offer in each turn of the event loop: a crowd that arrives at once must not hold up the calls' audio. */
+  #turn(): Promise<void> {
+    this.#lastTurn = this.#lastTurn.then(() => immediate())
+    return this.#lastTurn
+  }
 
   #admit(): void {
     if (this.#draining) throw new EdgeError('draining', 'This edge is shutting down. Try again elsewhere.')

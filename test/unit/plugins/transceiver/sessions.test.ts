@@ -56,7 +56,9 @@ describe('starting a call', () => {
     const before = timers()
     await assert.rejects(rig.post('hello'), refused('invalid_sdp'))
     await assert.rejects(rig.post('v=0\r\n'), refused('no_audio'))
-    assert.deepEqual([rig.sessions.size, rig.sessions.routes.size, timers()], [0, NOTHING, before])
+    assert.deepEqual([rig.sessions.size, rig.sessions.routes.size], [0, NOTHING])
+    // Fewer there may be: what the test before this one left runs out.
+    assert.ok(timers() <= before, `${timers()} timers after, ${before} before`)
     assert.deepEqual(
       [...rig.sessions.counters.refused],
       [
@@ -65,6 +67,18 @@ describe('starting a call', () => {
       ],
     )
     assert.equal(rig.sessions.counters.started, 0)
+  })
+
+  it('takes one offer in each turn of the event loop, so that a crowd does not hold up audio', async () => {
+    await using rig = await Rig.open()
+    const all = Promise.all(Array.from({ length: 5 }, () => rig.post(OFFER)))
+    for (let size = 0, turns = 0; size < 5; turns++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      assert.ok(rig.sessions.size - size <= 1, `${rig.sessions.size - size} calls in one turn`)
+      size = rig.sessions.size
+      assert.ok(turns < 100)
+    }
+    await all
   })
 
   it('takes so many calls and no more', async () => {
