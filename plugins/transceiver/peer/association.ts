@@ -9,6 +9,7 @@
 
 import { CHUNK, guardSctp } from './sctp-guard.ts'
 import { type Receipt, SctpInbound } from './sctp-inbound.ts'
+import { SctpOutbound } from './sctp-outbound.ts'
 import { guardResets } from './sctp-resets.ts'
 import { guardSacks } from './sctp-sacks.ts'
 import { replaceTimers } from './sctp-timers.ts'
@@ -44,6 +45,7 @@ export class Association {
   readonly #options: AssociationOptions
   readonly #sctp: WeriftSctp
   readonly #inbound: SctpInbound
+  readonly #outbound: SctpOutbound
   readonly #timer = new SharedTimer()
   readonly #pending: Buffer[] = []
   #draining = false
@@ -58,9 +60,9 @@ export class Association {
         if (!this.#closed) options.onMessage(streamId, protocol, data)
       },
     )
+    this.#outbound = new SctpOutbound({ ...options, localPort: LOCAL_PORT, mtu: SCTP_MTU })
     const { SCTP } = loadWeriftSctp()
-    const transport = { send: async (packet: Buffer) => this.#transmit(packet), close() {} }
-    this.#sctp = new SCTP(transport, LOCAL_PORT, { mtu: SCTP_MTU })
+    this.#sctp = new SCTP({ send: async () => {}, close() {} }, LOCAL_PORT, { mtu: SCTP_MTU })
     replaceTimers(this.#sctp, this.#timer, (reason) => this.#fail(reason))
     this.#replaceReceiving()
     guardSacks(this.#sctp, (reason) => options.onFault(reason))
@@ -129,14 +131,11 @@ export class Association {
     if (this.#draining) return
     this.#draining = true
     for (let packet = this.#pending.shift(); packet && !this.#closed; packet = this.#pending.shift()) {
+      this.#outbound.hold()
       await this.#sctp.handleData(packet).catch(() => this.#options.onFault('packet'))
+      this.#outbound.release()
     }
     this.#draining = false
-  }
-
-  #transmit(packet: Buffer): void {
-    if (packet.length > SCTP_MTU) this.#options.onFault('packet_too_large')
-    else if (!this.#closed) this.#options.send(packet)
   }
 
   #onConnected(): void {
@@ -161,6 +160,7 @@ export class Association {
 
   #end(abort: boolean): void {
     if (abort) this.#catch(this.#sctp.abort())
+    this.#outbound.release()
     this.#closed = true
     this.#pending.length = 0
     this.#timer.close()
@@ -184,6 +184,9 @@ export class Association {
       this.#onReceipt(inbound.forward(cumulativeTsn, streams))
     }
     sctp.sendSack = async () => this.#sendSack()
+    sctp.sendChunk = async (chunk) => {
+      if (!this.#closed) this.#outbound.send(chunk, sctp.remoteVerificationTag)
+    }
   }
 
   async #receiveChunk(chunk: WeriftChunk, inner: (chunk: WeriftChunk) => Promise<void>): Promise<void> {

@@ -11,6 +11,8 @@ import { EdgeError } from '../../../core/index.ts'
 /** A parsed chunk; which fields it has follows from `type`. */
 export interface WeriftChunk {
   readonly type: number
+  /** Header and padding included. */
+  readonly bytes: Buffer
 }
 
 /** DATA (RFC 9260 §3.3.1). */
@@ -70,6 +72,7 @@ export interface WeriftSctp {
   // private from here on
   readonly lastSackedTsn: number
   readonly isStopped: boolean
+  readonly remoteVerificationTag: number
   /** Seconds, both. */
   readonly srtt: number
   readonly rttvar: number
