@@ -3,22 +3,20 @@
  * not ours is turned away by length, alphabet, version and key id before any cryptography and without allocating.
  */
 
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { Address, fillRandom, type Route, type RouteLabel, type RoutingCodec } from '../../../core/index.ts'
 import { base32Length, firstBytes, fromBase32, toBase32 } from './base32.ts'
 import type { RoutingKey } from './keys.ts'
+import { createSealer, type Sealer } from './sealer.ts'
 
-const ALGORITHM = 'aes-128-gcm'
 const VERSION = 1
 const NONCE = 12
 const TAG = 16
-const TAG_LENGTH = { authTagLength: TAG }
 const HEAD = 2 + NONCE
 /** cluster, port, session; then the ip. */
 const FIXED = 12
 const SESSION = 8
 
-/** One sealed route's bytes and their parts, made once so that decoding makes nothing. */
+/** One sealed route's bytes and their parts, made once so that little is made for each. */
 class Scratch {
   readonly bytes: Buffer
   readonly nonce: Buffer
@@ -38,7 +36,7 @@ class Scratch {
 
 interface Key {
   readonly id: number
-  readonly secret: KeyObject
+  readonly sealer: Sealer
   readonly additional: Readonly<Record<RouteLabel, Buffer>>
 }
 
@@ -58,23 +56,22 @@ export class SealedCodec implements RoutingCodec {
 
   /** Goes on with these keys instead. */
   replace(keys: readonly RoutingKey[]): void {
+    const old = this.#byId
     const made = keys.map(prepare)
     this.#first = made[0]!
     this.#byId = index(made)
+    for (const key of old) key?.sealer.close()
   }
 
   encode(route: Route, label: RouteLabel): string {
     if (route.session.length !== SESSION) throw new RangeError(`a session has ${SESSION} bytes`)
-    const sealed = new Scratch(route.address.isIPv4 ? 4 : 16)
+    const sealed = route.address.isIPv4 ? this.#v4 : this.#v6
     const key = this.#first
     sealed.bytes[0] = VERSION
     sealed.bytes[1] = key.id
     fillRandom(sealed.nonce)
-    const cipher = createCipheriv(ALGORITHM, key.secret, sealed.nonce, TAG_LENGTH)
-    cipher.setAAD(key.additional[label])
-    cipher.update(writeRoute(route)).copy(sealed.body)
-    cipher.final()
-    cipher.getAuthTag().copy(sealed.tag)
+    writeRoute(route, sealed.body)
+    key.sealer.seal(sealed.nonce, key.additional[label], sealed.body, sealed.tag)
     return toBase32(sealed.bytes)
   }
 
@@ -91,7 +88,8 @@ export class SealedCodec implements RoutingCodec {
     if (head >> 8 !== VERSION) return undefined
     const key = this.#byId[head & 255]
     if (key === undefined || !fromBase32(text, start, end, sealed.bytes)) return undefined
-    return open(sealed, key, label)
+    const isOurs = key.sealer.open(sealed.nonce, key.additional[label], sealed.body, sealed.tag)
+    return isOurs ? readRoute(sealed.body) : undefined
   }
 }
 
@@ -100,7 +98,7 @@ function prepare({ id, key }: RoutingKey): Key {
     Buffer.concat([Buffer.from([VERSION, id]), Buffer.from(label)])
   return {
     id,
-    secret: createSecretKey(Buffer.from(key, 'hex')),
+    sealer: createSealer(Buffer.from(key, 'hex')),
     additional: { ufrag: additional('ufrag'), call: additional('call') },
   }
 }
@@ -111,28 +109,13 @@ function index(keys: readonly Key[]): (Key | undefined)[] {
   return byId
 }
 
-function open(sealed: Scratch, key: Key, label: RouteLabel): Route | undefined {
-  try {
-    const decipher = createDecipheriv(ALGORITHM, key.secret, sealed.nonce, TAG_LENGTH)
-    decipher.setAAD(key.additional[label]).setAuthTag(sealed.tag)
-    const body = decipher.update(sealed.body)
-    decipher.final()
-    return readRoute(body)
-  } catch {
-    // `final` throws when the tag is wrong; there is no other way to ask.
-    return undefined
-  }
-}
-
-function writeRoute({ cluster, address, session }: Route): Buffer {
-  const body = Buffer.alloc(FIXED + 16)
+/** Writes all of `body`, which has room for the address's kind. */
+function writeRoute({ cluster, address, session }: Route, body: Buffer): void {
   body.writeUInt16BE(cluster, 0)
   body.writeUInt16BE(address.port, 2)
   body.set(session, 4)
-  address.write(body, FIXED)
-  if (!address.isIPv4) return body
-  body.writeInt32BE(address.w3, FIXED)
-  return body.subarray(0, FIXED + 4)
+  if (address.isIPv4) body.writeInt32BE(address.w3, FIXED)
+  else address.write(body, FIXED)
 }
 
 function readRoute(body: Buffer): Route {
