@@ -31,7 +31,7 @@ export async function connectMany(
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
   } catch (error) {
     await closeAll(clients)
-    throw error
+    throw new Error(`a call to ${server.kind} failed, after ${clients.length} that did not`, { cause: error })
   }
   return clients
 }
