@@ -7,6 +7,9 @@ import type { ServerProcess } from './server-process.ts'
 /** At most so many calls are being set up at a time. */
 const AT_ONCE = 4
 
+/** libdatachannel leaves one call in some thousands unanswered; we may not. */
+const FORGIVEN = 3
+
 /** Connects `count` calls. The clients are the DTLS clients, so that servers do the same work. */
 export async function connectMany(
   server: ServerProcess,
@@ -15,16 +18,22 @@ export async function connectMany(
 ): Promise<TestClient[]> {
   const clients: TestClient[] = []
   let left = count
+  let forgiven = server.kind === 'libdatachannel' ? FORGIVEN : 0
+  const connect = (): Promise<TestClient> =>
+    TestClient.connect(server.post, {
+      setup: 'active',
+      keep: false,
+      ...(server.via ? { via: server.via } : {}),
+      ...options,
+    })
   const worker = async (): Promise<void> => {
     while (left-- > 0) {
-      clients.push(
-        await TestClient.connect(server.post, {
-          setup: 'active',
-          keep: false,
-          ...(server.via ? { via: server.via } : {}),
-          ...options,
-        }),
-      )
+      try {
+        clients.push(await connect())
+      } catch (error) {
+        if (forgiven-- <= 0) throw error
+        left++
+      }
     }
   }
   try {
