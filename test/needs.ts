@@ -26,6 +26,7 @@ export const NEEDS = {
     why: 'browser tests',
   },
   openssl: { commands: ['openssl'], apt: 'openssl', why: 'DTLS interop tests' },
+  redis: { commands: ['redis-server'], apt: 'redis-server', why: 'recovery through Redis' },
 } as const satisfies Record<string, Need>
 
 /** The name of a need. */
@@ -59,7 +60,7 @@ export function skipWithout(name: NeedName): string | false {
 
 /** Installs with apt what is missing, when this is Debian and we are root; says what it does and what it cannot. */
 export function installMissing(): void {
-  const names: NeedName[] = ['chromium', 'openssl']
+  const names: NeedName[] = ['chromium', 'openssl', 'redis']
   const missing = names.filter((name) => !findProgram(name))
   if (missing.length === 0) return
   const packages = missing.map((name) => NEEDS[name].apt)
