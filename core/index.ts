@@ -10,6 +10,7 @@ export type {
   JsonObject,
   JsonValue,
   Played,
+  PlayoutEvent,
 } from './contracts/inference-bridge.ts'
 export { InferenceBridge } from './contracts/inference-bridge.ts'
 export { Ingress } from './contracts/ingress.ts'
@@ -26,6 +27,7 @@ export { Aes128Ctr, Aes128Gcm, HmacSha1 } from './ffi/openssl-ciphers.ts'
 export { DtlsConnection, type DtlsRole, type DtlsSecrets } from './ffi/openssl-connection.ts'
 export { DtlsContext, type DtlsContextOptions, type KeyPair } from './ffi/openssl-context.ts'
 export { pseudorandom } from './ffi/openssl-prf.ts'
+export { givenKey } from './http-auth.ts'
 export type { Context, NodeIdentity, Plugin, Principal, Problem } from './plugin.ts'
 export { definePlugin } from './plugin.ts'
 export { fillRandom, randomBytes } from './random.ts'

@@ -13,7 +13,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 export type JsonObject = { [key: string]: JsonValue }
 
 /** What a bridge's frames hold: Opus packets untouched, or mono 16-bit little-endian samples at a rate. */
-export type AudioFormat = 'opus' | { readonly pcm16: 8000 | 16000 | 24000 | 48000 }
+export type AudioFormat = 'opus' | { readonly pcm16: 8000 | 12000 | 16000 | 24000 | 48000 }
 
 /** A piece of audio in the bridge's format. */
 export interface AudioFrame {
@@ -30,6 +30,14 @@ export interface Played {
   readonly tag: string
   readonly playedMs: number
 }
+
+/**
+ * What the playout did: the first frame of a tag (since the last flush) has left, or all that was queued has, to its
+ * end. What a flush drops has not drained.
+ */
+export type PlayoutEvent =
+  | { readonly type: 'started'; readonly tag: string | undefined }
+  | { readonly type: 'drained' }
 
 /** One call, as its bridge sees it. */
 export interface BridgeCall {
@@ -54,6 +62,17 @@ export interface BridgeCall {
   readonly queuedMs: number
   /** Barge-in: drops what is queued; per tag since the last flush, the milliseconds really sent. */
   flush(): Played[]
+  /**
+   * What the playout did, in order, for bridges whose clients are told. Ends with the call. One reader; unread, the
+   * latest few are kept.
+   */
+  readonly playout: AsyncIterable<PlayoutEvent>
+  /**
+   * Resolves when all that the caller had said by now has been taken from `audio` and its reader has come back for
+   * more: the jitter buffer hands out what it holds. At once when nobody reads `audio`, and when the call has ended. Not
+   * to be awaited by that reader itself.
+   */
+  heard(): Promise<void>
   /** Ends the call; the client hears the reason as an event first. */
   end(reason: string): void
 }

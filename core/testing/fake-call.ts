@@ -6,7 +6,10 @@ import type {
   BridgeCall,
   JsonObject,
   Played,
+  PlayoutEvent,
 } from '../contracts/inference-bridge.ts'
+import { FakePlayout } from './fake-playout.ts'
+import { FakeSource } from './fake-source.ts'
 
 /** What a fake call is made with. */
 export interface FakeCallOptions {
@@ -31,6 +34,7 @@ export class FakeCall implements BridgeCall {
   readonly signal: AbortSignal
   readonly audio: AsyncIterable<AudioFrame>
   readonly events: AsyncIterable<JsonObject>
+  readonly playout: AsyncIterable<PlayoutEvent>
   /** What the bridge played and sent, in order. */
   readonly played: AudioFrame[] = []
   readonly sent: JsonObject[] = []
@@ -41,12 +45,10 @@ export class FakeCall implements BridgeCall {
   readonly #format: AudioFormat
   readonly #options: FakeCallOptions
   readonly #controller = new AbortController()
-  readonly #audio: Source<AudioFrame>
-  readonly #events: Source<JsonObject>
-  readonly #tags = new Map<string, number>()
-  #queue: { readonly durationMs: number; readonly tag: string | undefined }[] = []
-  #room: PromiseWithResolvers<void> | undefined
-  #hold: boolean
+  readonly #audio: FakeSource<AudioFrame>
+  readonly #events: FakeSource<JsonObject>
+  readonly #playout: FakeSource<PlayoutEvent>
+  readonly #queue: FakePlayout
   #deaf = false
 
   constructor(format: AudioFormat, options: FakeCallOptions = {}) {
@@ -55,21 +57,25 @@ export class FakeCall implements BridgeCall {
     if (options.session !== undefined) this.session = options.session
     this.#format = format
     this.#options = options
-    this.#hold = options.hold ?? false
     this.signal = this.#controller.signal
-    this.#audio = new Source(() => this.breaches.push('read the audio twice'))
-    this.#events = new Source(() => this.breaches.push('read the events twice'))
+    this.#audio = new FakeSource(() => this.breaches.push('read the audio twice'))
+    this.#events = new FakeSource(() => this.breaches.push('read the events twice'))
+    this.#playout = new FakeSource(() => this.breaches.push('read the playout twice'))
+    this.#queue = new FakePlayout(options.roomMs ?? 200, options.hold ?? false, (event) =>
+      this.#playout.push(event),
+    )
     this.audio = this.#audio
     this.events = this.#events
+    this.playout = this.#playout
   }
 
   /** Frames and events that the bridge has not read yet. */
   get unread(): number {
-    return this.#audio.waiting + this.#events.waiting
+    return this.#audio.unread + this.#events.unread
   }
 
   get queuedMs(): number {
-    return this.#queue.reduce((sum, { durationMs }) => sum + durationMs, 0)
+    return this.#queue.queuedMs
   }
 
   /** The caller speaks. */
@@ -82,12 +88,9 @@ export class FakeCall implements BridgeCall {
     for (const event of events) this.#events.push(event)
   }
 
-  /** Everything queued leaves, and from now on at once. */
-  release(): void {
-    this.#hold = false
-    for (const { tag, durationMs } of this.#queue) this.#leave(tag, durationMs)
-    this.#queue = []
-    this.#makeRoom()
+  /** So many milliseconds of what is queued leave; without a number everything, and from now on at once. */
+  release(ms?: number): void {
+    this.#queue.release(ms)
   }
 
   /** The call ends. What the bridge still does in this turn of the event loop is not held against it. */
@@ -95,8 +98,8 @@ export class FakeCall implements BridgeCall {
     this.#controller.abort(new DOMException('The call has ended.', 'AbortError'))
     this.#audio.end()
     this.#events.end()
-    this.#queue = []
-    this.#makeRoom()
+    this.#playout.end()
+    this.#queue.flush()
     setImmediate(() => {
       this.#deaf = true
     })
@@ -113,38 +116,22 @@ export class FakeCall implements BridgeCall {
     if (this.signal.aborted) return Promise.resolve()
     this.#inspect(frame)
     this.played.push(frame)
-    if (tag !== undefined && !this.#tags.has(tag)) this.#tags.set(tag, 0)
-    if (!this.#hold) {
-      this.#leave(tag, frame.durationMs)
-      return Promise.resolve()
-    }
-    this.#queue.push({ durationMs: frame.durationMs, tag })
-    if (this.queuedMs < (this.#options.roomMs ?? 200)) return Promise.resolve()
-    this.#room ??= Promise.withResolvers()
-    return this.#room.promise
+    return this.#queue.push(frame.durationMs, tag)
   }
 
   flush(): Played[] {
     this.#notice('flushed')
-    const played = [...this.#tags].map(([tag, playedMs]) => ({ tag, playedMs }))
-    this.#tags.clear()
-    this.#queue = []
-    this.#makeRoom()
-    return played
+    return this.#queue.flush()
+  }
+
+  heard(): Promise<void> {
+    this.#notice('asked what was heard')
+    return this.#audio.allRead()
   }
 
   end(reason: string): void {
     this.#notice('ended the call')
     this.endedBy ??= reason
-  }
-
-  #leave(tag: string | undefined, durationMs: number): void {
-    if (tag !== undefined) this.#tags.set(tag, (this.#tags.get(tag) ?? 0) + durationMs)
-  }
-
-  #makeRoom(): void {
-    this.#room?.resolve()
-    this.#room = undefined
   }
 
   #notice(what: string): void {
@@ -158,48 +145,5 @@ export class FakeCall implements BridgeCall {
     const lasts = (data.length * 500) / this.#format.pcm16
     if (data.length % 2 === 1) this.breaches.push(`played ${data.length} bytes of PCM16, which come in twos`)
     else if (lasts !== durationMs) this.breaches.push(`played ${lasts} ms of samples as ${durationMs} ms`)
-  }
-}
-
-/** An iterable for one reader. */
-class Source<T> implements AsyncIterable<T> {
-  readonly #onSecondReader: () => void
-  readonly #items: T[] = []
-  #wake: (() => void) | undefined
-  #ended = false
-  #read = false
-
-  constructor(onSecondReader: () => void) {
-    this.#onSecondReader = onSecondReader
-  }
-
-  get waiting(): number {
-    return this.#items.length
-  }
-
-  push(item: T): void {
-    this.#items.push(item)
-    this.#wake?.()
-  }
-
-  end(): void {
-    this.#ended = true
-    this.#items.length = 0
-    this.#wake?.()
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    if (this.#read) this.#onSecondReader()
-    this.#read = true
-    for (;;) {
-      const item = this.#items.shift()
-      if (item !== undefined) yield item
-      else if (this.#ended) return
-      else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
-      }
-    }
   }
 }

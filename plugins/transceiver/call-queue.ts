@@ -9,6 +9,9 @@ export class CallQueue<T> implements AsyncIterable<T> {
   readonly #items = new Fifo<T>()
   readonly #weights = new Fifo<number>()
   #waiting: ((result: IteratorResult<T, undefined>) => void) | undefined
+  readonly #readings: { upTo: number; resolve: () => void }[] = []
+  /** How many items have ever been pushed. */
+  #pushed = 0
   #weight = 0
   #taken = false
   #ended = false
@@ -31,6 +34,7 @@ export class CallQueue<T> implements AsyncIterable<T> {
   /** Gives an item to the reader, at once or when it asks. After the end it is dropped. */
   push(item: T, weight: number): void {
     if (this.#ended) return
+    this.#pushed++
     const waiting = this.#waiting
     if (!waiting) {
       this.#items.push(item)
@@ -48,6 +52,15 @@ export class CallQueue<T> implements AsyncIterable<T> {
     return this.#items.shift()
   }
 
+  /**
+   * Resolves when the reader has taken all that was pushed by now and asks for more; at once without a reader, or at
+   * the end.
+   */
+  allRead(): Promise<void> {
+    if (this.#ended || !this.#taken || this.#waiting) return Promise.resolve()
+    return new Promise((resolve) => this.#readings.push({ upTo: this.#pushed, resolve }))
+  }
+
   /** Ends the iteration; what waits is dropped. Idempotent. */
   end(): void {
     this.#ended = true
@@ -56,6 +69,7 @@ export class CallQueue<T> implements AsyncIterable<T> {
     this.#weight = 0
     this.#waiting?.({ done: true, value: undefined })
     this.#waiting = undefined
+    this.#settle(this.#pushed)
   }
 
   /** Throws EdgeError `internal` the second time: two readers would each get half. */
@@ -72,7 +86,13 @@ export class CallQueue<T> implements AsyncIterable<T> {
     }
   }
 
+  /** The reader is done with the first so many items. */
+  #settle(read: number): void {
+    while (this.#readings.length > 0 && this.#readings[0]!.upTo <= read) this.#readings.shift()!.resolve()
+  }
+
   #read(): Promise<IteratorResult<T, undefined>> {
+    this.#settle(this.#pushed - this.#items.length)
     const item = this.shift()
     if (item !== undefined) return Promise.resolve({ done: false, value: item })
     if (this.#ended) return Promise.resolve({ done: true, value: undefined })

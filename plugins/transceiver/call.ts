@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AudioFrame, BridgeCall, JsonObject, Played, Principal } from '../../core/index.ts'
+import type { AudioFrame, BridgeCall, JsonObject, Played, PlayoutEvent, Principal } from '../../core/index.ts'
 import { CallQueue } from './call-queue.ts'
 import { Fifo } from './media/fifo.ts'
 import { droppedEvents } from './session-events.ts'
@@ -15,6 +15,8 @@ export const MAX_AUDIO_MS = 2000
 export const MAX_EVENTS = 256
 /** How many characters of their JSON text wait at most, likewise. */
 export const MAX_EVENT_TEXT = 1_048_576
+/** How many playout events wait at most; the newest are kept. */
+export const MAX_PLAYOUT = 64
 /** How much of a bridge's reason for ending the call is kept, in characters. */
 export const MAX_REASON = 128
 /** How long playing to a call that has ended takes: a slot, so that a bridge that plays on regardless harms nobody. */
@@ -25,6 +27,10 @@ export interface CallMedia {
   play(frame: AudioFrame, tag?: string): Promise<void>
   flush(): Played[]
   readonly queuedMs: number
+  /** Hears what the playout does from now on. */
+  follow(onPlayout: (event: PlayoutEvent) => void): void
+  /** Hands out everything that came by now. */
+  handOut(): void
 }
 
 /** What a call is made of. */
@@ -60,11 +66,13 @@ export class Call implements BridgeCall {
   readonly signal: AbortSignal
   readonly audio: AsyncIterable<AudioFrame>
   readonly events: AsyncIterable<JsonObject>
+  readonly playout: AsyncIterable<PlayoutEvent>
   readonly counters: CallCounters = { droppedAudioMs: 0, droppedEvents: 0, unsentEvents: 0 }
   readonly #o: CallOptions
   readonly #controller = new AbortController()
   readonly #audio = new CallQueue<AudioFrame>('audio')
   readonly #events = new CallQueue<JsonObject>('events')
+  readonly #playout = new CallQueue<PlayoutEvent>('playout')
   readonly #unsent = new Fifo<string>()
   #unsentText = 0
   #overflowing = false
@@ -81,6 +89,8 @@ export class Call implements BridgeCall {
     this.signal = this.#controller.signal
     this.audio = this.#audio
     this.events = this.#events
+    this.playout = this.#playout
+    options.media.follow((event) => this.#pushPlayout(event))
   }
 
   get queuedMs(): number {
@@ -158,6 +168,12 @@ export class Call implements BridgeCall {
     return this.#closed ? [] : this.#o.media.flush()
   }
 
+  /** See the contract: what the jitter buffer holds is handed out, and read. */
+  heard(): Promise<void> {
+    if (!this.#closed) this.#o.media.handOut()
+    return this.#audio.allRead()
+  }
+
   /** The bridge ends the call. Idempotent, and nothing after the call's end. */
   end(reason: string): void {
     if (this.#ended || this.#closed) return
@@ -173,6 +189,12 @@ export class Call implements BridgeCall {
     this.#unsentText = 0
     this.#audio.end()
     this.#events.end()
+    this.#playout.end()
     this.#controller.abort(new DOMException(`The call has ended: ${reason}.`, 'AbortError'))
+  }
+
+  #pushPlayout(event: PlayoutEvent): void {
+    this.#playout.push(event, 1)
+    if (this.#playout.length > MAX_PLAYOUT) this.#playout.shift()
   }
 }

@@ -4,7 +4,13 @@
  */
 
 import { randomInt } from 'node:crypto'
-import { type AudioFormat, type AudioFrame, HEAD_ROOM, type Played } from '../../../core/index.ts'
+import {
+  type AudioFormat,
+  type AudioFrame,
+  HEAD_ROOM,
+  type Played,
+  type PlayoutEvent,
+} from '../../../core/index.ts'
 import { MediaStats } from './media-stats.ts'
 import { ntpFraction, ntpMiddle, ntpSeconds } from './ntp.ts'
 import type { Paced, PlayoutClock } from './pacer.ts'
@@ -69,6 +75,7 @@ export class MediaSession implements Paced {
   #now = 0
   #sentAtReport = 0
   #wasSender = false
+  #onPlayout: ((event: PlayoutEvent) => void) | undefined
   #started = false
   #closed = false
 
@@ -96,6 +103,7 @@ export class MediaSession implements Paced {
       mute: audio.direction === 'sendonly' || audio.direction === 'inactive',
       stats,
       send: (bytes, start, end) => options.sendRtp(bytes, start, end),
+      onPlayout: (event) => this.#onPlayout?.(event),
     })
     this.#handlers = this.#makeHandlers()
   }
@@ -144,6 +152,16 @@ export class MediaSession implements Paced {
   /** Drops what is queued; per tag since the last flush, the milliseconds really sent. */
   flush(): Played[] {
     return this.#sender.flush()
+  }
+
+  /** Hears what the playout does; one listener. */
+  follow(onPlayout: (event: PlayoutEvent) => void): void {
+    this.#onPlayout = onPlayout
+  }
+
+  /** Hands out everything that came by now, without waiting for what is missing before it. */
+  handOut(): void {
+    this.#receiver.handOut()
   }
 
   /** The clock's: sends what is due. */

@@ -3,7 +3,13 @@
  * Nothing is lost, doubled or put out of order; only `flush` drops. Pure: it is asked for the next piece.
  */
 
-import { type AudioFormat, type AudioFrame, EdgeError, type Played } from '../../../core/index.ts'
+import {
+  type AudioFormat,
+  type AudioFrame,
+  EdgeError,
+  type Played,
+  type PlayoutEvent,
+} from '../../../core/index.ts'
 import { Fifo } from './fifo.ts'
 import { MAX_OPUS_PACKET, opusSamples } from './opus-packet.ts'
 
@@ -13,7 +19,7 @@ export const ROOM_MS = 200
 const MAX_TAGS = 256
 
 interface Tag {
-  readonly name: string
+  readonly name: string | undefined
   /** Samples, at the queue's rate. */
   sent: number
   queued: number
@@ -22,10 +28,11 @@ interface Tag {
 interface Queued {
   readonly data: Uint8Array
   readonly samples: number
-  readonly tag: Tag | undefined
+  readonly tag: Tag
 }
 
 const READY = Promise.resolve()
+const DRAINED: PlayoutEvent = { type: 'drained' }
 
 /** One call's queue. Samples are at `rate`: the bridge's own for PCM, 48 kHz for Opus. */
 export class PlayoutQueue {
@@ -34,13 +41,19 @@ export class PlayoutQueue {
   readonly #frames = new Fifo<Queued>()
   readonly #tags = new Map<string, Tag>()
   readonly #slice: Uint8Array
+  readonly #onEvent: (event: PlayoutEvent) => void
+  /** Of frames without a tag. */
+  #untagged: Tag = newTag(undefined)
+  /** Something has left since the last drain or flush. */
+  #moved = false
   #queued = 0
   /** Bytes of the first frame that have left already. PCM only. */
   #used = 0
   #room: { promise: Promise<void>; resolve: () => void } | undefined
   #closed = false
 
-  constructor(format: AudioFormat) {
+  constructor(format: AudioFormat, onEvent: (event: PlayoutEvent) => void) {
+    this.#onEvent = onEvent
     this.#opus = format === 'opus'
     this.rate = format === 'opus' ? 48000 : format.pcm16
     this.#slice = new Uint8Array(this.#opus ? 0 : (this.rate / 50) * 2)
@@ -103,12 +116,20 @@ export class PlayoutQueue {
     return slice
   }
 
+  /** What was taken has sounded to its end. Says so, once, when nothing has been queued since. */
+  drained(): void {
+    if (!this.#moved || this.#queued > 0) return
+    this.#moved = false
+    this.#onEvent(DRAINED)
+  }
+
   /** Drops what is queued; per tag since the last flush, in the order they came, the milliseconds taken. */
   flush(): Played[] {
     const played: Played[] = []
-    for (const tag of this.#tags.values())
-      played.push({ tag: tag.name, playedMs: (tag.sent * 1000) / this.rate })
+    for (const [tag, { sent }] of this.#tags) played.push({ tag, playedMs: (sent * 1000) / this.rate })
     this.#tags.clear()
+    if (this.#untagged.sent > 0) this.#untagged = newTag(undefined)
+    this.#moved = false
     this.#frames.clear()
     this.#used = 0
     this.#queued = 0
@@ -123,8 +144,8 @@ export class PlayoutQueue {
   }
 
   #append(data: Uint8Array, samples: number, name: string | undefined): void {
-    const tag = name === undefined ? undefined : this.#tag(name)
-    if (tag) tag.queued += samples
+    const tag = name === undefined ? this.#untagged : this.#tag(name)
+    tag.queued += samples
     this.#frames.push({ data, samples, tag })
     this.#queued += samples
   }
@@ -133,7 +154,7 @@ export class PlayoutQueue {
     const known = this.#tags.get(name)
     if (known) return known
     if (this.#tags.size >= MAX_TAGS) this.#forgetOldest()
-    const tag = { name, sent: 0, queued: 0 }
+    const tag = newTag(name)
     this.#tags.set(name, tag)
     return tag
   }
@@ -146,11 +167,12 @@ export class PlayoutQueue {
     }
   }
 
-  #count(tag: Tag | undefined, samples: number): void {
+  #count(tag: Tag, samples: number): void {
     this.#queued -= samples
-    if (!tag) return
     tag.queued -= samples
+    if (tag.sent === 0) this.#onEvent({ type: 'started', tag: tag.name })
     tag.sent += samples
+    this.#moved = true
   }
 
   #makeRoom(): void {
@@ -158,6 +180,10 @@ export class PlayoutQueue {
     this.#room.resolve()
     this.#room = undefined
   }
+}
+
+function newTag(name: string | undefined): Tag {
+  return { name, sent: 0, queued: 0 }
 }
 
 function opusLength(data: Uint8Array): number {

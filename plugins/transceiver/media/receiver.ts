@@ -87,6 +87,11 @@ export class MediaReceiver {
     this.#events.advance(now)
   }
 
+  /** Gives up on everything missing: what is held is handed on. */
+  handOut(): void {
+    this.#reorder.drain()
+  }
+
   /** Frees the decoder; nothing is received any more. Idempotent. */
   close(): void {
     this.#closed = true

@@ -73,7 +73,7 @@ export class ReorderBuffer {
         this.#outlier = (sequence + 1) & 0xffff
         return 'out-of-range'
       }
-      this.#drain()
+      this.drain()
       this.#begin(sequence)
       ahead = 0
     }
@@ -108,14 +108,15 @@ export class ReorderBuffer {
     while (this.#held > 0 && now - this.#oldest() >= REORDER_WAIT_MS) this.#skip()
   }
 
+  /** Gives up on everything that is missing. */
+  drain(): void {
+    while (this.#held > 0) this.#skip()
+  }
+
   #slotFor(sequence: number): Slot {
     const at = sequence & (HELD - 1)
     if (this.#slots[at] === NO_SLOT) this.#slots[at] = emptySlot()
     return this.#slots[at]!
-  }
-
-  #drain(): void {
-    while (this.#held > 0) this.#skip()
   }
 
   #begin(sequence: number): void {

@@ -1,8 +1,14 @@
 /** The bridge's audio, from frames to RTP: one packet's worth a slot, while there is any. */
 
-import { type AudioFormat, type AudioFrame, HEAD_ROOM, type Played } from '../../../core/index.ts'
+import {
+  type AudioFormat,
+  type AudioFrame,
+  HEAD_ROOM,
+  type Played,
+  type PlayoutEvent,
+} from '../../../core/index.ts'
 import type { MediaStats } from './media-stats.ts'
-import { type OpusEncoder, openEncoder } from './opus.ts'
+import { type OpusEncoder, type OpusRate, openEncoder } from './opus.ts'
 import { MAX_OPUS_PACKET, opusSamples } from './opus-packet.ts'
 import { PlayoutQueue } from './playout.ts'
 import { RTP_HEADER, writeRtp } from './rtp.ts'
@@ -26,6 +32,8 @@ export interface SenderOptions {
   readonly stats: MediaStats
   /** The packet is in bytes[start, end); they are the sender's again on return. */
   send(bytes: Buffer, start: number, end: number): void
+  /** See the bridge contract. */
+  onPlayout(event: PlayoutEvent): void
 }
 
 /** Sends one call's audio. */
@@ -40,7 +48,7 @@ export class MediaSender {
 
   constructor(options: SenderOptions) {
     this.#o = options
-    this.#queue = new PlayoutQueue(options.format)
+    this.#queue = new PlayoutQueue(options.format, (event) => options.onPlayout(event))
     this.#sequence = options.sequence
   }
 
@@ -99,6 +107,7 @@ export class MediaSender {
       this.#sendSlice(this.#silence, format.pcm16)
     }
     this.#talkspurt.end()
+    this.#queue.drained()
   }
 
   #sendPacket(packet: Uint8Array): void {
@@ -107,7 +116,7 @@ export class MediaSender {
     this.#send(packet.length, opusSamples(packet, 0, packet.length))
   }
 
-  #sendSlice(pcm: Uint8Array, rate: 8000 | 16000 | 24000 | 48000): void {
+  #sendSlice(pcm: Uint8Array, rate: OpusRate): void {
     this.#encoder ??= openEncoder(rate)
     this.#send(this.#encoder.encode(pcm, outgoing, HEAD_ROOM + RTP_HEADER), SLOT_TICKS)
   }

@@ -24,6 +24,8 @@ function setUp() {
       play: async (given) => void played.push(given),
       flush: () => [{ tag: 'a', playedMs: 1 }],
       queuedMs: 7,
+      follow: () => {},
+      handOut: () => {},
     },
     sendEvent: (text) => {
       if (channel.open) channel.sent.push(JSON.parse(text))

@@ -20,7 +20,7 @@ describe('the playout queue', () => {
   test('cuts and joins PCM of any lengths into 20 ms, losing and doubling nothing', () => {
     const random = new Prng(5)
     for (const rate of [8000, 16000, 24000, 48000] as const) {
-      const queue = new PlayoutQueue({ pcm16: rate })
+      const queue = new PlayoutQueue({ pcm16: rate }, () => {})
       const given = random.bytes(2 * 5 * rate)
       const taken: Uint8Array[] = []
       for (let at = 0; at < given.length; ) {
@@ -45,7 +45,7 @@ describe('the playout queue', () => {
   })
 
   test('hands Opus packets on one by one, and knows their length itself', () => {
-    const queue = new PlayoutQueue('opus')
+    const queue = new PlayoutQueue('opus', () => {})
     const frames = [silk20(1), Uint8Array.of(24, 2), Uint8Array.of(0x0b, 2, 3)]
     for (const data of frames) void queue.push({ data, durationMs: 999 }, undefined)
     assert.equal(queue.queuedMs, 20 + 60 + 40)
@@ -57,7 +57,7 @@ describe('the playout queue', () => {
   })
 
   test('says there is room below 200 ms, and at once when enough has left', async () => {
-    const queue = new PlayoutQueue('opus')
+    const queue = new PlayoutQueue('opus', () => {})
     for (let n = 1; n < ROOM_MS / 20; n++)
       assert.ok(await isReady(queue.push({ data: silk20(n), durationMs: 20 }, undefined)))
     const [one, two] = [1, 2].map((n) => queue.push({ data: silk20(n), durationMs: 20 }, undefined))
@@ -72,7 +72,7 @@ describe('the playout queue', () => {
   })
 
   test('a flush tells per tag what has left, to the sample', () => {
-    const queue = new PlayoutQueue({ pcm16: 8000 })
+    const queue = new PlayoutQueue({ pcm16: 8000 }, () => {})
     const push = (samples: number, tag?: string): void =>
       void queue.push({ data: new Uint8Array(2 * samples), durationMs: 0 }, tag)
     push(100)
@@ -98,7 +98,7 @@ describe('the playout queue', () => {
   })
 
   test('forgets tags that are over before it remembers too many', () => {
-    const queue = new PlayoutQueue('opus')
+    const queue = new PlayoutQueue('opus', () => {})
     for (let n = 0; n < 1000; n++) {
       void queue.push({ data: silk20(n & 255), durationMs: 20 }, `tag ${n}`)
       queue.takePacket()
@@ -110,18 +110,18 @@ describe('the playout queue', () => {
 
   test('rejects what is no frame of its format, and goes on', async () => {
     const refused = (error: unknown): boolean => error instanceof EdgeError && error.code === 'bridge_failed'
-    const opus = new PlayoutQueue('opus')
+    const opus = new PlayoutQueue('opus', () => {})
     for (const data of [new Uint8Array(0), Uint8Array.of(0x0b), new Uint8Array(1276).fill(8)]) {
       await assert.rejects(opus.push({ data, durationMs: 20 }, 'x'), refused)
     }
-    const samples = new PlayoutQueue({ pcm16: 8000 })
+    const samples = new PlayoutQueue({ pcm16: 8000 }, () => {})
     await assert.rejects(samples.push({ data: new Uint8Array(3), durationMs: 20 }, 'x'), refused)
     await samples.push({ data: new Uint8Array(0), durationMs: 0 }, 'x')
     assert.deepEqual([opus.queuedMs, samples.queuedMs, opus.flush(), samples.flush()], [0, 0, [], []])
   })
 
   test('lets everybody go when it closes', async () => {
-    const queue = new PlayoutQueue({ pcm16: 8000 })
+    const queue = new PlayoutQueue({ pcm16: 8000 }, () => {})
     const waiting = queue.push({ data: new Uint8Array(16000), durationMs: 1000 }, 'x')
     queue.close()
     await waiting
