@@ -25,7 +25,11 @@ export default definePlugin({
       await relay.close()
     })
     context.log.info(
-      { listen: relay.state.locals.map(String), upstream: relay.sockets.upstream.local.toString() },
+      {
+        listen: relay.sockets.publics.map(({ local }) => String(local)),
+        advertise: relay.state.locals.map(String),
+        upstream: relay.sockets.upstream.local.toString(),
+      },
       'relay listens',
     )
     return { ingress: { addresses: relay.ingress } }

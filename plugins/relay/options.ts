@@ -1,17 +1,12 @@
 /** The relay's options, as its operator writes them. */
 
 import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+import { checkListen, ListenOption, notAnAddress } from './listen-option.ts'
 import { parsePortRange } from './pure/allowed-routes.ts'
 
 /** The schema of the relay's options. */
 export const Options = Type.Object({
-  listen: Type.Array(Type.String(), {
-    default: ['0.0.0.0:3478'],
-    minItems: 1,
-    maxItems: 16,
-    description:
-      'Public ip:port pairs that clients send to; 0.0.0.0 or [::] stands for every address of this machine.',
-  }),
+  listen: ListenOption,
   upstream: Type.String({
     default: '127.0.0.1:0',
     description:
@@ -44,18 +39,7 @@ export type RelayPluginOptions = Static<typeof Options>
 
 /** What the schema cannot say: addresses, CIDRs and ports must be such, and of one family with `upstream`. */
 export function checkOptions(options: RelayPluginOptions): Problem[] {
-  const problems: Problem[] = []
-  for (const [i, text] of options.listen.entries()) {
-    if (!parseAddress(text)) problems.push(notAnAddress(`/listen/${i}`, text, '0.0.0.0:3478 or [::]:3478'))
-  }
-  const repeated = options.listen.findIndex((text, i) => options.listen.indexOf(text) !== i)
-  if (repeated >= 0) {
-    problems.push({
-      pointer: `/listen/${repeated}`,
-      message: `"${options.listen[repeated]}" is listed twice`,
-      hint: 'list each address once',
-    })
-  }
+  const problems: Problem[] = checkListen(options.listen)
   const upstream = parseAddress(options.upstream)
   if (!upstream) problems.push(notAnAddress('/upstream', options.upstream, '10.0.0.4:3480 or 127.0.0.1:0'))
   for (const [i, text] of options.allow.cidrs.entries()) {
@@ -82,8 +66,4 @@ export function checkOptions(options: RelayPluginOptions): Problem[] {
     })
   }
   return problems
-}
-
-function notAnAddress(pointer: string, text: string, example: string): Problem {
-  return { pointer, message: `"${text}" is not an ip:port`, hint: `for example ${example}` }
 }

@@ -47,7 +47,7 @@ export async function startRelay(
     },
     context.log,
   )
-  const locals = sockets.publics.map((port) => port.local)
+  const { locals } = sockets
   const state = relayState({
     codec,
     locals,

@@ -51,7 +51,7 @@ export class RelayWorker {
       return
     }
     const from = start - SPP_LENGTH
-    writeSpp(bytes, from, source, this.#publics[local]!.local)
+    writeSpp(bytes, from, source, this.#state.locals[local]!)
     for (let i = 0; i < decision.count; i++) this.#upstream.send(bytes, from, end, decision.to[i]!)
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
   }

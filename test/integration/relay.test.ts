@@ -17,6 +17,7 @@ import {
 import { eventually } from '../../core/testing/check.ts'
 import { pluginContext } from '../../core/testing/plugin-context.ts'
 import { dgramEngine } from '../../core/udp/dgram-engine.ts'
+import type { ListenOption } from '../../plugins/relay/listen-option.ts'
 import { type Relay, startRelay } from '../../plugins/relay/relay.ts'
 import { bindingRequest, stunMessage } from '../stun-bytes.ts'
 
@@ -50,7 +51,7 @@ function codecTo(transceiver: Address): RoutingCodec {
   }
 }
 
-async function start(listen: string[], upstream: string, codec: RoutingCodec): Promise<Relay> {
+async function start(listen: ListenOption, upstream: string, codec: RoutingCodec): Promise<Relay> {
   const { context } = pluginContext({ udp: dgramEngine })
   const cidrs = upstream.startsWith('[') ? ['::1/128'] : ['127.0.0.0/8']
   const options = { listen, upstream, allow: { cidrs, ports: '1-65535' }, maxFlows: 64 }
@@ -62,6 +63,7 @@ async function start(listen: string[], upstream: string, codec: RoutingCodec): P
 /** A check up, its success down, media both ways; asserts the addresses on each leg. */
 async function converse(relay: Relay, local: number, transceiver: Socket, client: Socket): Promise<void> {
   const proxy = relay.state.locals[local]!
+  const bound = relay.sockets.publics[local]!.local
   const own = client.address()
   const clientAddress = toAddress(own.address, own.port)!
   for (const [up, down] of [
@@ -69,7 +71,7 @@ async function converse(relay: Relay, local: number, transceiver: Socket, client
     [MEDIA, MEDIA],
   ] as const) {
     const arrived = next(transceiver)
-    client.send(up, proxy.port, proxy.host)
+    client.send(up, bound.port, bound.host)
     const { bytes, from } = await arrived
     const framedClient = new Address()
     const framedProxy = new Address()
@@ -82,7 +84,7 @@ async function converse(relay: Relay, local: number, transceiver: Socket, client
     writeSpp(answer, 0, framedClient, framedProxy)
     const back = next(client)
     transceiver.send(answer, upstream.port, upstream.host)
-    assert.deepEqual(await back, { bytes: down, from: String(proxy) })
+    assert.deepEqual(await back, { bytes: down, from: String(bound) })
   }
 }
 
@@ -124,6 +126,15 @@ test('0.0.0.0 is bound address by address, and replies leave from the one that t
   const named = relay.state.locals.findIndex(({ host }) => host === '127.0.0.2')
   await converse(relay, named, transceiver, await socket('127.0.0.1'))
   await converse(relay, local, transceiver, await socket('127.0.0.1'))
+})
+
+test('a socket that clients know by a load balancer’s address: the transceiver hears of that one', async () => {
+  const { transceiver, codec } = await transceiverAt('127.0.0.1')
+  const advertise = '203.0.113.10:3478'
+  const relay = await start([{ bind: '127.0.0.1:0', advertise }], '127.0.0.1:0', codec)
+  assert.deepEqual(relay.ingress.map(String), [advertise])
+  await converse(relay, 0, transceiver, await socket('127.0.0.1'))
+  assert.equal(relay.state.allowed.refusal(1, parseAddress(advertise)!), 'own_address')
 })
 
 test('the largest datagram passes, larger ones and garbage are counted, and the call goes on', async () => {

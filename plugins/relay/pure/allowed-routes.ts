@@ -24,7 +24,7 @@ export interface AllowedRoutesOptions {
   /** CIDRs as text, known to be good. */
   readonly cidrs: readonly string[]
   readonly ports: PortRange
-  /** Every ip:port that the relay itself is bound to. */
+  /** Every ip:port that leads to the relay itself. */
   readonly own: readonly Address[]
 }
 
@@ -51,7 +51,7 @@ export class AllowedRoutes {
     return inCidrs(this.#ranges, address) ? undefined : 'route_not_allowed'
   }
 
-  /** Whether the relay itself is bound to it. */
+  /** Whether it leads to the relay itself. */
   isOwn(address: Address): boolean {
     for (let i = 0; i < this.#own.length; i++) if (this.#own[i]!.equals(address)) return true
     return false

@@ -11,7 +11,7 @@ import { UfragTable } from './ufrag-table.ts'
 /** How to make a relay's state. */
 export interface RelayOptions extends AllowedRoutesOptions {
   readonly codec: RoutingCodec
-  /** The bound public addresses; a flow's `local` is an index of this list. */
+  /** The public addresses as clients know them; a flow's `local` is an index of this list. */
   readonly locals: readonly Address[]
   readonly maxFlows: number
   /** A random 32-bit integer, secret. */

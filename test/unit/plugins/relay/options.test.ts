@@ -36,6 +36,24 @@ test('all that is wrong is told at once, each with its place', () => {
   ])
 })
 
+test('a socket that clients know by another address', () => {
+  const pair = { bind: '10.1.2.3:3478', advertise: '203.0.113.10:3478' }
+  assert.deepEqual(pointers({ listen: [pair, '[::]:3478'] }), [])
+  assert.deepEqual(pointers({ listen: [pair, { ...pair, bind: '10.1.2.4:3478' }] }), ['/listen/1/advertise'])
+  assert.deepEqual(pointers({ listen: [pair, { ...pair, advertise: '203.0.113.11:3478' }] }), [
+    '/listen/1/bind',
+  ])
+  assert.deepEqual(pointers({ listen: ['203.0.113.10:3478', pair] }), ['/listen/1/advertise'])
+  assert.deepEqual(pointers({ listen: [{ bind: '0.0.0.0:3478', advertise: '0.0.0.0:0' }] }), [
+    '/listen/0/bind',
+    '/listen/0/advertise',
+  ])
+  assert.deepEqual(pointers({ listen: [{ bind: 'here', advertise: '203.0.113.10:0' }] }), [
+    '/listen/0/bind',
+    '/listen/0/advertise',
+  ])
+})
+
 test('an address listed twice, and a CIDR that the upstream socket cannot reach', () => {
   assert.deepEqual(pointers({ listen: ['127.0.0.1:3478', '127.0.0.1:3478'] }), ['/listen/1'])
   assert.deepEqual(pointers({ allow: { cidrs: ['fd00::/8'], ports: '3479' } }), ['/allow/cidrs/0'])
@@ -53,6 +71,8 @@ function complete(options: unknown): unknown {
 test('without options the defaults make a relay on this machine, the ones inside `allow` too', () => {
   const defaults = { ...GOOD, listen: ['0.0.0.0:3478'] }
   assert.deepEqual(complete({}), defaults)
+  const pair = { bind: '10.1.2.3:3478', advertise: '203.0.113.10:3478' }
+  assert.deepEqual(complete({ listen: [pair] }), { ...defaults, listen: [pair] })
   assert.deepEqual(complete({ allow: { ports: '1-9' } }), {
     ...defaults,
     allow: { cidrs: ['127.0.0.0/8'], ports: '1-9' },

@@ -6,10 +6,26 @@ import { at } from '../simulated-relay.ts'
 const MACHINE = ['127.0.0.1:0', '192.0.2.5:0', '[::1]:0', '[fe80::1]:0', '[2001:db8::5]:0'].map(at)
 
 function expand(...listen: string[]): string[] {
-  return expandListen(listen.map(at), MACHINE).map(
+  const entries = listen.map((text) => ({ bind: at(text), advertise: undefined }))
+  return expandListen(entries, MACHINE).map(
     ({ address, isNamed }) => `${address}${isNamed ? '' : ' (expanded)'}`,
   )
 }
+
+test('an address that clients know by another keeps that one', () => {
+  const entries = [
+    { bind: at('10.1.2.3:3478'), advertise: at('203.0.113.10:443') },
+    { bind: at('0.0.0.0:3478'), advertise: undefined },
+  ]
+  const expanded = expandListen(entries, [at('10.1.2.3:0'), at('127.0.0.1:0')])
+  assert.deepEqual(
+    expanded.map(({ address, advertise }) => [String(address), advertise && String(advertise)]),
+    [
+      ['10.1.2.3:3478', '203.0.113.10:443'],
+      ['127.0.0.1:3478', undefined],
+    ],
+  )
+})
 
 test('0.0.0.0 stands for each IPv4 address, :: for each IPv6 one but link-local', () => {
   assert.deepEqual(expand('0.0.0.0:3478'), ['127.0.0.1:3478 (expanded)', '192.0.2.5:3478 (expanded)'])
