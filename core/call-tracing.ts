@@ -15,12 +15,27 @@ import {
 import type { IdGenerator } from '@opentelemetry/sdk-trace'
 import { randomBytes } from './random.ts'
 
+/** What a root span begins with; the time in milliseconds since 1970. */
+export interface RootOptions {
+  readonly attributes?: Attributes
+  readonly links?: Link[]
+  readonly startTime?: number
+}
+
 /** Starts spans in a call's trace; relay, transceiver, store and bridge agree on the ids without a look-up. */
 export interface CallTracing {
   /** Starts the call's root span. One process does so for a session: its transceiver. */
-  root(session: Uint8Array, name: string, options?: { attributes?: Attributes; links?: Link[] }): Span
+  root(session: Uint8Array, name: string, options?: RootOptions): Span
   /** A context whose parent is the call's root span, for `tracer.startSpan(name, options, context)`. */
   parent(session: Uint8Array): TelemetryContext
+  /** Whether any span goes anywhere; where not, whoever makes many may spare the work. */
+  readonly isOn: boolean
+}
+
+/** What a log line about a call carries, so that its trace is found from the line. */
+export function traceFields(session: Uint8Array): { trace_id: string; span_id: string } {
+  const { traceId, spanId } = callIds(session)
+  return { trace_id: traceId, span_id: spanId }
 }
 
 /** The trace id and the root span's id of a session, in lower-case hex. */
@@ -50,8 +65,10 @@ export function createCallTracing(
   tracer: Tracer,
   ids: CallIdGenerator,
   sampled: (traceId: string) => boolean,
+  isOn = true,
 ): CallTracing {
   return {
+    isOn,
     root(session, name, options = {}) {
       ids.next = callIds(session)
       try {

@@ -105,7 +105,12 @@ class Host implements Edge {
     // After what may fail: it has timers and connections.
     const telemetry =
       options.telemetry ??
-      createTelemetry({ otlp: config.telemetry.otlp, version: VERSION, env: options.env ?? process.env })
+      createTelemetry({
+        otlp: config.telemetry.otlp,
+        version: VERSION,
+        plugins: Object.keys(config.plugins),
+        env: options.env ?? process.env,
+      })
     const host = new Host(loaded, options, { log, telemetry, http, admin })
     host.#addOwnRoutes()
     return host

@@ -2,7 +2,7 @@
 
 export type { Static } from 'typebox'
 export { Type } from 'typebox'
-export type { CallTracing } from './call-tracing.ts'
+export { type CallTracing, traceFields } from './call-tracing.ts'
 export type {
   AudioFormat,
   AudioFrame,
@@ -34,6 +34,7 @@ export { fillRandom, randomBytes } from './random.ts'
 export { type SelfSigned, selfSigned } from './self-signed.ts'
 export type { Keys, ServiceKey } from './service.ts'
 export { service } from './service.ts'
+export { wallTime } from './wall-clock.ts'
 export { Address, parseAddress, toAddress } from './wire/address.ts'
 export type { Cidr } from './wire/cidr.ts'
 export { inCidrs, parseCidr } from './wire/cidr.ts'

@@ -3,9 +3,9 @@
  * always. Nothing is registered globally; plugins get theirs from the host.
  */
 
+import { randomUUID } from 'node:crypto'
 import { DiagLogLevel, diag, type Meter, ROOT_CONTEXT, SpanKind, type Tracer } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
-import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import {
   defaultResource,
@@ -14,12 +14,7 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources'
-import {
-  type IMetricReader,
-  MeterProvider,
-  MetricReader,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics'
+import { type IMetricReader, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -33,12 +28,19 @@ import {
 import type { Logger } from 'pino'
 import { CallIdGenerator, type CallTracing, createCallTracing } from './call-tracing.ts'
 import { isObject } from './config/pointer.ts'
+import { PrometheusText } from './prometheus-text.ts'
+import { observeRuntime } from './runtime-metrics.ts'
+
+/** How long a finished span waits for company, so that a call can be looked at while it goes on. Milliseconds. */
+const SPAN_DELAY_MS = 1000
 
 /** How to report. */
 export interface TelemetryOptions {
   /** Base URL of an OTLP/HTTP collector; the standard OTEL_* variables name one as well. */
   readonly otlp?: string | undefined
   readonly version: string
+  /** The ids of this process's plugins: by them a trace shows which process a span is of. */
+  readonly plugins?: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   /** Gets every span besides the exporter; then spans are recorded though no collector is named. */
   readonly spanProcessors?: readonly SpanProcessor[]
@@ -79,38 +81,55 @@ function plainDetail(text: string): string {
 export function createTelemetry(options: TelemetryOptions): Telemetry {
   const { env } = options
   const off = env.OTEL_SDK_DISABLED === 'true'
-  const resource = resourceOf(options.version)
+  const resource = resourceOf(options)
   const exporter = off ? undefined : traceExporter(options)
   const spanProcessors = [
     ...(options.spanProcessors ?? []),
-    ...(exporter ? [new BatchSpanProcessor({ exporter })] : []),
+    ...(exporter ? [new BatchSpanProcessor({ exporter, scheduledDelayMillis: spanDelay(env) })] : []),
   ]
   const sampler = spanProcessors.length > 0 ? samplerFrom(env) : new AlwaysOffSampler()
   const ids = new CallIdGenerator()
   const traces = new TracerProvider({ resource, sampler, idGenerator: ids, spanProcessors })
-  const reader = new TextReader()
+  const reader = new PrometheusText()
   const push = off ? undefined : metricReader(options)
   const metrics = new MeterProvider({ resource, readers: [reader, ...(push ? [push] : [])] })
+  const endRuntime = observeRuntime(metrics.getMeter('earshot'))
   const sampled = (traceId: string): boolean =>
     sampler.shouldSample(ROOT_CONTEXT, traceId, 'call', SpanKind.SERVER, {}, []).decision ===
     SamplingDecision.RECORD_AND_SAMPLED
   return {
-    tracer: (scope) => traces.getTracer(scope),
+    tracer: (scope) => traces.getTracer(scope, options.version),
     meter: (scope) => metrics.getMeter(scope),
-    tracing: createCallTracing(traces.getTracer('earshot'), ids, sampled),
+    tracing: createCallTracing(
+      traces.getTracer('earshot', options.version),
+      ids,
+      sampled,
+      spanProcessors.length > 0,
+    ),
     metricsText: () => reader.text(),
     close: async (milliseconds) => {
+      endRuntime()
       const late = new Promise<void>((done) => setTimeout(done, milliseconds).unref())
       await Promise.race([Promise.allSettled([traces.shutdown(), metrics.shutdown()]), late])
     },
   }
 }
 
-function resourceOf(version: string): Resource {
-  const own = resourceFromAttributes({ 'service.name': 'earshot', 'service.version': version })
+function resourceOf({ version, plugins }: TelemetryOptions): Resource {
+  const own = resourceFromAttributes({
+    'service.name': 'earshot',
+    'service.version': version,
+    'service.instance.id': randomUUID(),
+    ...(plugins ? { 'earshot.plugins': [...plugins] } : {}),
+  })
   return defaultResource()
     .merge(own)
     .merge(detectResources({ detectors: [envDetector] }))
+}
+
+/** OTEL_BSP_SCHEDULE_DELAY, where it is a number of milliseconds. */
+function spanDelay({ OTEL_BSP_SCHEDULE_DELAY: named }: TelemetryOptions['env']): number {
+  return named && Number(named) >= 0 ? Number(named) : SPAN_DELAY_MS
 }
 
 function traceExporter({ otlp, env }: TelemetryOptions): OTLPTraceExporter | undefined {
@@ -140,18 +159,4 @@ function samplerFrom(env: TelemetryOptions['env']): Sampler {
   if (name !== 'traceidratio') return new AlwaysOnSampler()
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG ?? 1)
   return new TraceIdRatioBasedSampler(Number.isFinite(ratio) ? ratio : 1)
-}
-
-/** Collects when asked, and at no other time. The scope stays a label: two plugins may count under one name. */
-class TextReader extends MetricReader {
-  readonly #serializer = new PrometheusSerializer()
-
-  async text(): Promise<string> {
-    const { resourceMetrics } = await this.collect()
-    return this.#serializer.serialize(resourceMetrics)
-  }
-
-  protected override async onShutdown(): Promise<void> {}
-
-  protected override async onForceFlush(): Promise<void> {}
 }

@@ -40,6 +40,7 @@ export function pluginContext(parts: Partial<Context> = {}): PluginContext {
     tracing: {
       root: (_session, name, options) => tracer.startSpan(name, options),
       parent: () => ROOT_CONTEXT,
+      isOn: false,
     },
     http: scope(),
     admin: scope(),

@@ -18,7 +18,7 @@ const meter: Meter = metrics.getMeter('test')
 const context: BridgeContext = {
   tracer: trace.getTracer('test'),
   meter,
-  tracing: { root: () => assert.fail('a bridge starts no trace'), parent: () => ROOT_CONTEXT },
+  tracing: { root: () => assert.fail('a bridge starts no trace'), parent: () => ROOT_CONTEXT, isOn: false },
 }
 
 function bridgeTo(url: string, options: Partial<WebSocketOptions> = {}): WebSocketBridge {
