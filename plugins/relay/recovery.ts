@@ -69,14 +69,26 @@ export class Recovery {
   async #lookUp(startedAt: number, lookUp: LookUp): Promise<void> {
     const found = await this.#recall(lookUp)
     const now = performance.now()
-    const isNew = found !== undefined && found !== 'failed' && !this.#signal.aborted
-    const isHit = isNew && recover(this.#state, now, lookUp.local, lookUp.client, found, this.#decision)
-    this.#lookUps.end(now, lookUp, !isHit)
-    if (isHit) this.counters.hit++
-    else if (found === undefined) this.counters.miss++
-    else if (found === 'failed') this.counters.failed++
-    else this.counters.refused++
-    if (isHit) this.#onRecovered(this.#decision, now - startedAt)
+    const result = this.#use(now, lookUp, found)
+    this.counters[result]++
+    this.#lookUps.end(now, lookUp, result !== 'hit')
+    if (result === 'hit') this.#onRecovered(this.#decision, now - startedAt)
+  }
+
+  #use(
+    now: number,
+    { local, client }: LookUp,
+    found: Recovered | undefined | 'failed',
+  ): keyof LookUpCounters {
+    if (found === undefined) return 'miss'
+    if (found === 'failed') return 'failed'
+    if (this.#signal.aborted) return 'refused'
+    try {
+      return recover(this.#state, now, local, client, found, this.#decision) ? 'hit' : 'refused'
+    } catch {
+      // A store that breaks its contract is one that failed; nothing hears of a rejection here but the process.
+      return 'failed'
+    }
   }
 
   /** What the store says, within LOOK_UP_MS even from a store that does not heed its signal. */

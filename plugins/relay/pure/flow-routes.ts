@@ -58,10 +58,12 @@ export function attachUfrag(flow: Flow, route: FlowRoute, ufrag: Ufrag, ufrags: 
 
 /**
  * A success response came from this route: it is live from now on, unless two others carry and neither is stale;
- * then it goes on waiting. Returns whether it has become live by this response.
+ * then it goes on waiting. A recovered route to which no request went yet has nothing to answer: what says so is
+ * whoever the store named, and no transceiver of this client. Returns whether it has become live by this response.
  */
 export function succeed(now: number, flow: Flow, route: FlowRoute, ufrags: UfragTable): boolean {
   const isNew = route.state !== 'live'
+  if (route.ufrags.length === 0) return false
   if (route.state === 'pending' && !makePlace(now, flow, ufrags)) return false
   route.lastSuccess = now
   route.session = route.ufrags[route.latest]?.route?.session ?? route.session

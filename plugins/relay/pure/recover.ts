@@ -21,11 +21,14 @@ export function recover(
   into.reset()
   if (state.allowed.refusal(found.cluster, found.transceiver) !== undefined) return false
   if (!state.allowed.isClient(client)) return false
+  // Read before anything is opened: a store that breaks its contract leaves nothing half done.
+  const transceiver = found.transceiver.clone()
+  const session = found.session.slice()
   const known = state.flows.find(now, local, client)
   if (known) settleRoutes(now, known, state.ufrags)
   const flow = known ?? state.flows.open(now, local, client, false)
   if (flow === undefined) return false
-  const route = addRecovered(now, flow, found.transceiver.clone(), found.session.slice())
+  const route = addRecovered(now, flow, transceiver, session)
   if (route === undefined) return false
   state.counters.recoveries++
   into.note('opened', flow, route)

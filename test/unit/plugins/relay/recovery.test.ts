@@ -68,6 +68,8 @@ describe('an unknown client', () => {
       },
       'failed',
     ],
+    ['when the store answers nonsense', async () => JSON.parse('{"cluster":1}'), 'failed'],
+    ['when the store answers half of it', async () => ({ ...FOUND, session: JSON.parse('null') }), 'failed'],
     [
       'with a route that is not allowed',
       async () => ({ ...FOUND, transceiver: at('192.0.2.1:80') }),

@@ -33,6 +33,14 @@ describe('a recovered route', () => {
     assert.deepEqual(relay.up(MEDIA), [T1])
     assert.equal(relay.state.flows.confirmed, 1)
   })
+  test('is not made live by a success response to a request that never went there', () => {
+    relay.recover(T1)
+    relay.down(T1, SUCCESS)
+    assert.equal(relay.state.flows.confirmed, 0)
+    assert.equal(relay.decision.event, undefined)
+    relay.now += UNCONFIRMED_MS
+    assert.equal(relay.up(MEDIA), 'no_route')
+  })
   test('displaces nothing: neither a live route nor, in a full table, anybody', () => {
     relay.connect('call2', T2)
     assert.ok(!relay.recover(T1))
