@@ -5,7 +5,7 @@ import { createTelemetry } from '../../../core/telemetry.ts'
 import { eventually } from '../../../core/testing/check.ts'
 import { wallTime } from '../../../core/wall-clock.ts'
 
-function valueOf(text: string, name: string): number {
+function sampleOf(text: string, name: string): number {
   const line = text.split('\n').find((one) => one.startsWith(name) && / [\d.e+-]+$/.test(one))
   assert.ok(line, `${name} is there`)
   return Number(line.split(' ').at(-1))
@@ -19,12 +19,12 @@ test('the loop that was held up says so', async () => {
   while (performance.now() < until);
   await eventually(
     'the delay is seen',
-    async () => valueOf(await telemetry.metricsText(), 'nodejs_eventloop_delay_max_seconds') > 0.2,
+    async () => sampleOf(await telemetry.metricsText(), 'nodejs_eventloop_delay_max_seconds') > 0.2,
   )
   const text = await telemetry.metricsText()
-  assert.ok(valueOf(text, 'process_memory_usage_bytes') > 1e6)
-  assert.ok(valueOf(text, 'process_cpu_time_seconds_total') > 0)
-  assert.ok(valueOf(text, 'nodejs_eventloop_utilization') <= 1)
+  assert.ok(sampleOf(text, 'process_memory_usage_bytes') > 1e6)
+  assert.ok(sampleOf(text, 'process_cpu_time_seconds_total') > 0)
+  assert.ok(sampleOf(text, 'nodejs_eventloop_utilization') <= 1)
   await telemetry.close(100)
 })
 
