@@ -7,8 +7,11 @@ import type { Principal } from './plugin.ts'
 
 const ANONYMOUS: Principal = Object.freeze({ name: 'anonymous' })
 
+/** The WebSocket subprotocol that carries a key where a page can set no header: this, then the key. */
+export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.'
+
 /**
- * Makes the function that tells who a request comes from, by `Authorization: Bearer <key>`; it throws EdgeError
+ * Makes the function that tells who a request comes from, by the key it carries (see `givenKey`); it throws EdgeError
  * `unauthorized`. Without any key everybody is `anonymous`. `keys` is principal name → secret.
  */
 export function authenticator(
@@ -20,9 +23,9 @@ export function authenticator(
   }))
   return (request) => {
     if (known.length === 0) return ANONYMOUS
-    const header = request.headers.authorization
-    const given = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+    const given = givenKey(request)
     if (given === undefined) {
+      const header = request.headers.authorization
       const what = header === undefined ? 'no API key was sent' : 'the Authorization header holds no API key'
       throw new EdgeError('unauthorized', `${what}: send "Authorization: Bearer <key>"`)
     }
@@ -33,6 +36,21 @@ export function authenticator(
     if (!found) throw new EdgeError('unauthorized', 'this API key is not known here')
     return found
   }
+}
+
+/**
+ * The key a request carries, unchecked: from `Authorization: Bearer <key>`; without that header, from `api-key: <key>`,
+ * as Azure's clients send it; for a WebSocket, from the subprotocol `openai-insecure-api-key.<key>`, since a page can
+ * set no header there.
+ */
+export function givenKey(request: FastifyRequest): string | undefined {
+  const { authorization, 'api-key': azure, upgrade } = request.headers
+  if (authorization !== undefined) return /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
+  if (typeof azure === 'string' && azure !== '') return azure
+  if (upgrade?.toLowerCase() !== 'websocket') return undefined
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((one) => one.trim())
+  const found = offered?.find((one) => one.startsWith(KEY_SUBPROTOCOL))
+  return found?.slice(KEY_SUBPROTOCOL.length) || undefined
 }
 
 /** Digests have one length, which timingSafeEqual wants, and hide the key's own. */

@@ -45,7 +45,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
   const error = toEdgeError(thrown)
   const { status } = error
   const entry = { err: thrown, method: request.method, route: request.routeOptions.url, status }
-  if (status >= 500) request.log.error(entry, 'request failed')
+  if (error.source !== 'client') request.log.error(entry, 'request failed')
   else request.log.debug({ ...entry, err: undefined, code: error.code }, 'request refused')
   const retry = RETRY_AFTER[status]
   if (retry !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retry)

@@ -6,7 +6,10 @@ import { EdgeError } from './errors.ts'
 /** The CORS headers of every answer besides the origin itself. */
 export const CORS = Object.freeze({
   methods: ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
-  allowedHeaders: ['authorization', 'content-type', 'x-openai-agents-sdk', 'if-match', 'etag'],
+  allowedHeaders: [
+    ...['authorization', 'api-key', 'content-type', 'if-match', 'etag', 'traceparent', 'tracestate'],
+    ...['x-openai-agents-sdk', 'openai-beta', 'openai-organization', 'openai-project'],
+  ],
   exposedHeaders: ['Location', 'ETag', 'Link', 'Accept-Post', 'Access-Control-Allow-Methods', 'Retry-After'],
   maxAge: 600,
 })

@@ -15,6 +15,7 @@ import { EdgeError } from './errors.ts'
 import { answerBrokenRequest, answerErrors, sendError } from './http-errors.ts'
 import { CORS, guardLoopback, originMatcher } from './http-origins.ts'
 import type { TlsIdentity } from './http-tls.ts'
+import { addWebSockets } from './http-websocket.ts'
 import { type Address, toAddress } from './wire/address.ts'
 
 /** How to make a listener. */
@@ -32,8 +33,11 @@ export interface ListenerOptions {
 /** A request's headers and body must be complete after this long, in milliseconds. */
 const REQUEST_TIMEOUT = 30_000
 
-/** Call ids stand in paths, and are longer than the 100 characters that Fastify takes by itself. */
-const MAX_PARAM = 512
+/** Call ids and sealed sessions stand in paths, and are longer than the 100 characters that Fastify takes by itself. */
+const MAX_PARAM = 4096
+
+/** The largest head of a request, in bytes: a client secret carries a whole session, and travels in a header. */
+const MAX_HEAD = 32_768
 
 /** Makes a listener that does not listen yet. */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
@@ -55,7 +59,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
       sendError(error, request, reply)
     },
     serverFactory: (handler) => {
-      const server = tls ? createTlsServer({ ...tls, minVersion: 'TLSv1.2' }, handler) : createServer(handler)
+      const limits = { maxHeaderSize: MAX_HEAD }
+      const server = tls
+        ? createTlsServer({ ...tls, ...limits, minVersion: 'TLSv1.2' }, handler)
+        : createServer(limits, handler)
       server.requestTimeout = REQUEST_TIMEOUT
       server.headersTimeout = REQUEST_TIMEOUT
       return server
@@ -72,6 +79,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     const remedy = origins ? 'set http.keys to serve other names' : 'call it by one of these'
     instance.addHook('onRequest', async (request) => guardLoopback(request, allowed, remedy))
   }
+  await addWebSockets(instance)
   return instance
 }
 

@@ -20,6 +20,8 @@ export interface Problem {
 /** Who makes a request: the name of an API key, or `anonymous` where none is configured. */
 export interface Principal {
   readonly name: string
+  /** The id of the client secret that was sent in the key's place. It reaches only the calls that were made with it. */
+  readonly clientSecret?: string
 }
 
 /** What the config's `node` section says of this process. */

@@ -56,6 +56,9 @@ function checkKeys(keys: Readonly<Record<string, string>>): ConfigProblem[] {
     if (/[^\x21-\x7e]/.test(secret)) {
       return [{ pointer, message: 'a key may hold visible ASCII characters only, no blanks' }]
     }
+    if (secret.startsWith('ek_')) {
+      return [{ pointer, message: 'begins with "ek_", as client secrets do', hint: 'choose another secret' }]
+    }
     if (other === undefined) return []
     return [{ pointer, message: `is the same key as "${other}"`, hint: 'give each name a secret of its own' }]
   })

@@ -204,7 +204,14 @@ test('a preflight lists the methods and headers that clients send', async () => 
   })
   assert.equal(answer.statusCode, 204)
   assert.equal(answer.headers['access-control-allow-methods'], 'GET, POST, PATCH, DELETE, OPTIONS')
-  for (const header of ['authorization', 'content-type', 'x-openai-agents-sdk', 'if-match', 'etag']) {
+  for (const header of [
+    'authorization',
+    'content-type',
+    'x-openai-agents-sdk',
+    'if-match',
+    'etag',
+    'api-key',
+  ]) {
     assert.match(String(answer.headers['access-control-allow-headers']), new RegExp(header))
   }
   await edge.close()

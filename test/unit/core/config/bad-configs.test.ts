@@ -469,6 +469,13 @@ edge.config.json:1:52 /plugins/y/use
     give each name a secret of its own`,
   },
   {
+    name: 'a key that looks like a client secret',
+    config: `{ "http": { "keys": { "a": "ek_0123456789abcdef" } }, "plugins": {} }`,
+    prints: `edge.config.json:1:23 /http/keys/a
+    begins with "ek_", as client secrets do
+    choose another secret`,
+  },
+  {
     name: 'listeners and addresses that are none',
     config: `{
   "node": { "cluster": 65536, "advertise": ["edge.example:3478", "0.0.0.0:3478", "1.2.3.4:0"] },

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { WebSocket } from 'ws'
+import { EdgeError } from '../../../core/errors.ts'
+import { createListener } from '../../../core/http.ts'
+
+const ORIGIN = 'https://app.example'
+
+let http: FastifyInstance
+let url: string
+
+before(async () => {
+  http = await createListener({
+    log: pino({ level: 'silent' }),
+    bodyLimit: 1024,
+    origins: [ORIGIN],
+    guarded: false,
+  })
+  http.get('/plain', async () => 'plain')
+  http.get('/echo', { websocket: true }, (socket) => {
+    socket.on('message', (data) => socket.send(String(data)))
+  })
+  const refuse = async () => {
+    throw new EdgeError('unauthorized', 'who are you?')
+  }
+  http.get('/closed', { websocket: true, onRequest: refuse }, (socket) => socket.close())
+  url = await http.listen({ host: '127.0.0.1', port: 0 })
+})
+
+after(() => http.close())
+
+/** Asks for an upgrade and reads until the other side closes. */
+async function upgrade(path: string, origin = ORIGIN): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const head = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket', `Origin: ${origin}`]
+  const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==']
+  socket.write(`GET ${path} HTTP/1.1\r\n${[...head, ...key].join('\r\n')}\r\n\r\n`)
+  let text = ''
+  socket.setEncoding('utf8').on('data', (part) => {
+    text += part
+  })
+  await once(socket, 'close')
+  return text
+}
+
+describe('WebSockets on a listener', () => {
+  it('go both ways', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`)
+    await once(socket, 'open')
+    socket.send('hello')
+    assert.equal(String((await once(socket, 'message'))[0]), 'hello')
+    socket.close()
+    await once(socket, 'close')
+  })
+
+  it('are answered with the subprotocol that carries no key', async () => {
+    for (const [offered, chosen] of [
+      [['realtime', 'openai-insecure-api-key.secret'], 'realtime'],
+      [['openai-insecure-api-key.secret', 'realtime'], 'realtime'],
+      [['realtime'], 'realtime'],
+    ] as const) {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`, [...offered])
+      await once(socket, 'open')
+      assert.equal(socket.protocol, chosen)
+      socket.terminate()
+    }
+  })
+
+  it('that are refused get the error as any request, with CORS, and no connection is left open', async () => {
+    const text = await upgrade('/closed')
+    assert.match(text, /^HTTP\/1\.1 401 /)
+    assert.match(text, /access-control-allow-origin: https:\/\/app\.example/i)
+    assert.match(text, /"code":"unauthorized"/)
+    assert.match(await upgrade('/nowhere'), /^HTTP\/1\.1 404 /)
+  })
+
+  it('on a path that takes none are closed', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/plain`)
+    await once(socket, 'close')
+  })
+
+  it('that send too much are ended', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`)
+    await once(socket, 'open')
+    socket.send('x'.repeat(262_145))
+    const [code] = await once(socket, 'close')
+    assert.ok(code === 1009 || code === 1006, String(code))
+  })
+})
