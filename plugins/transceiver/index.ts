@@ -17,6 +17,7 @@ import { observe } from './metrics.ts'
 import { checkOptions, Options, type TransceiverOptions } from './options.ts'
 import { dtlsIdentity } from './peer/dtls-context.ts'
 import { Sessions } from './sessions.ts'
+import { registerCallRoutes } from './signaling/call-routes.ts'
 import { registerCalls } from './signaling/calls.ts'
 import { TransceiverSocket } from './socket.ts'
 
@@ -57,10 +58,9 @@ export default definePlugin({
     context.onClose(() => sessions.close())
     context.onDrain((deadline) => sessions.drain(deadline))
     observe(context.meter, sessions, socket, dispatch)
-    await registerCalls(context.http, {
-      calls: sessions,
-      authenticate: (request) => context.authenticate(request),
-    })
+    const authenticate: Context['authenticate'] = (request) => context.authenticate(request)
+    await registerCalls(context.http, { calls: sessions, authenticate })
+    await registerCallRoutes(context.http, { calls: sessions, door: { identify: authenticate } })
     registerSessionList(context.admin, sessions)
     context.log.info({ listen: socket.local, advertise }, 'transceiver listens')
     return {}

@@ -5,6 +5,7 @@
 
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import { EdgeError, type Principal, type Route, randomBytes } from '../../core/index.ts'
+import { type CallOrigin, describeCall } from './describe-call.ts'
 import { type Paced, PlayoutClock } from './media/pacer.ts'
 import { Routes } from './routes.ts'
 import { writeAnswer } from './sdp/answer.ts'
@@ -14,6 +15,7 @@ import { SessionTrace } from './session-trace.ts'
 import { type CallCounters, END_REASONS, type SessionsOptions } from './sessions-options.ts'
 import { CALL_SECRET_BYTES, makeCallId, parseCallId, sameSecret } from './signaling/call-id.ts'
 import {
+  type CallDescription,
   type CallRequest,
   type CallService,
   callNotFound,
@@ -30,7 +32,10 @@ const HOUSEKEEPING_MS = 1000
 /** How long the last farewells may take through a relay in this process, which is closed next. */
 const FAREWELL_MS = 20
 
-interface Held {
+/** What a secret is compared with where there is no call, so that it takes the same time. */
+const NO_SECRET = new Uint8Array(CALL_SECRET_BYTES)
+
+interface Held extends CallOrigin {
   readonly session: Session
   readonly secret: Uint8Array
 }
@@ -76,11 +81,12 @@ export class Sessions implements CallService {
   }
 
   hangUp(id: string, caller: Principal): void {
-    const named = parseCallId(this.#options.codec, id)
-    const held = named && this.#held.get(toHex(named.route.session))
-    const mine = held && sameSecret(held.secret, named.secret) && held.session.caller.name === caller.name
-    if (!mine) throw callNotFound()
-    held.session.end('hang_up')
+    this.#find(id, caller).session.end('hang_up')
+  }
+
+  describe(id: string, caller: Principal): CallDescription {
+    const held = this.#find(id, caller)
+    return describeCall(id, held.session, held, performance.now())
   }
 
   /** Takes no new calls from now on; resolves when the last has ended, or ends what is left at the deadline. */
@@ -108,6 +114,15 @@ export class Sessions implements CallService {
   }
 
   #onEmpty: (() => void) | undefined
+
+  /** The call of this id, for its own caller alone. */
+  #find(id: string, caller: Principal): Held {
+    const named = parseCallId(this.#options.codec, id)
+    const held = named && this.#held.get(toHex(named.route.session))
+    const opens = named !== undefined && sameSecret(held?.secret ?? NO_SECRET, named.secret)
+    if (!held || !opens || held.session.caller.name !== caller.name) throw callNotFound()
+    return held
+  }
 
   /** One offer in each turn of the event loop: a crowd that arrives at once must not hold up the calls' audio. */
   #turn(): Promise<void> {
@@ -182,7 +197,7 @@ export class Sessions implements CallService {
       onForgotten: (path) => this.routes.leave(path, session),
       onClosed: (reason, fault) => this.#onClosed(key, session, reason, fault),
     })
-    this.#held.set(key, { session, secret })
+    this.#held.set(key, { session, secret, model: request.model, createdAt: Date.now() })
     this.routes.addUfrag(local.ufrag, session)
     this.counters.started++
     this.#timer ??= setInterval(() => this.#tick(performance.now()), TICK_MS)

@@ -1,4 +1,4 @@
-/** What signaling needs of the transceiver: to start a call from an offer, and to end one by its id. */
+/** What signaling needs of the transceiver: to start a call from an offer, and to ask about or end one by its id. */
 
 import { EdgeError, type JsonObject, type Principal } from '../../../core/index.ts'
 
@@ -21,12 +21,36 @@ export interface StartedCall {
   readonly sdp: string
 }
 
+/** What a call's own caller is told of it: `GET …/calls/{id}`. */
+export interface CallDescription {
+  readonly id: string
+  readonly object: 'realtime.call'
+  readonly state: 'connecting' | 'connected'
+  /** As the offer's request named it. */
+  readonly model?: string
+  /** When the offer was answered, in seconds since 1970. */
+  readonly created_at: number
+  /** Since then. */
+  readonly duration_ms: number
+  readonly media: {
+    readonly packets_received: number
+    readonly packets_sent: number
+    /** Of what the caller sent. */
+    readonly packets_lost: number
+    readonly jitter_ms: number
+    /** Null until the caller has reported once. */
+    readonly round_trip_ms: number | null
+  }
+}
+
 /** Starts and ends calls. */
 export interface CallService {
   /** Rejects with an EdgeError (`invalid_sdp`, `no_audio`, `too_many_calls`, …); nothing is left behind then. */
   create(request: CallRequest): Promise<StartedCall>
   /** Ends a call. Throws EdgeError `call_not_found` for any id that is not a live call of this caller. */
   hangUp(id: string, caller: Principal): void
+  /** What is known of a call. Throws likewise. */
+  describe(id: string, caller: Principal): CallDescription
 }
 
 /**

@@ -1,14 +1,13 @@
 /**
- * The calls API in OpenAI Realtime's shape (DESIGN §10): `POST /v1/realtime/calls` starts a call from an SDP offer,
- * `POST …/{id}/hangup` and `DELETE …/{id}` end it. Nothing of a request is read before its caller is known.
+ * The calls API in OpenAI Realtime's shape (DESIGN §10): `POST /v1/realtime/calls` starts a call from an SDP offer; what
+ * is asked of a call by its id is in call-routes.ts. Nothing of a request is read before its caller is known.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EdgeError, type Principal } from '../../../core/index.ts'
-import { type CallRequest, type CallService, callNotFound } from './call-service.ts'
-
-/** The path that starts calls; a call's own path is below it. */
-export const CALLS_PATH = '/v1/realtime/calls'
+import { CALLS_PATH } from './call-routes.ts'
+import type { CallRequest, CallService } from './call-service.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 
 const SDP = 'application/sdp'
 const CALLER = 'caller'
@@ -27,11 +26,7 @@ interface StartRoute {
   Querystring: { model?: string | string[] }
 }
 
-interface CallRoute {
-  Params: { id: string }
-}
-
-/** Adds the routes to a scope of the public listener. */
+/** Adds the route to a scope of the public listener. */
 export async function registerCalls(http: FastifyInstance, options: CallsOptions): Promise<void> {
   const { calls, authenticate } = options
   const identify = async (request: FastifyRequest) => request.setDecorator(CALLER, authenticate(request))
@@ -44,19 +39,6 @@ export async function registerCalls(http: FastifyInstance, options: CallsOptions
       start(calls, request, reply),
     )
     refuseOtherMethods(scope, CALLS_PATH, 'POST')
-  })
-
-  await http.register(async (scope) => {
-    scope.decorateRequest(CALLER, null)
-    scope.removeAllContentTypeParsers()
-    // Clients send a hang-up with an empty JSON body, or with none, or with a form: whatever it is, it says nothing.
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, null))
-    const end = async (request: FastifyRequest<CallRoute>, reply: FastifyReply) =>
-      hangUp(calls, request, reply)
-    scope.post<CallRoute>(`${CALLS_PATH}/:id/hangup`, { onRequest: [identify, forgetType] }, end)
-    refuseOtherMethods(scope, `${CALLS_PATH}/:id/hangup`, 'POST')
-    scope.delete<CallRoute>(`${CALLS_PATH}/:id`, { onRequest: [identify, forgetType] }, end)
-    refuseOtherMethods(scope, `${CALLS_PATH}/:id`, 'DELETE')
   })
 }
 
@@ -105,29 +87,4 @@ async function demandSdp(request: FastifyRequest): Promise<void> {
   if (type?.split(';', 1)[0]?.trim().toLowerCase() === SDP) return
   const sent = type === undefined ? 'The request has no Content-Type' : 'The request has another Content-Type'
   throw new EdgeError('unsupported_media_type', `${sent}. Send the SDP offer as ${SDP}.`)
-}
-
-/** Fastify refuses a Content-Type that is empty, as Go sends it, or no media type, whatever parser there is for all. */
-async function forgetType(request: FastifyRequest): Promise<void> {
-  delete request.raw.headers['content-type']
-}
-
-function hangUp(calls: CallService, request: FastifyRequest<CallRoute>, reply: FastifyReply) {
-  try {
-    calls.hangUp(request.params.id, request.getDecorator<Principal>(CALLER))
-  } catch (error) {
-    throw error instanceof EdgeError && error.code === 'call_not_found' ? callNotFound() : error
-  }
-  return reply.code(200).header('content-type', 'application/json').send(Buffer.from('{}'))
-}
-
-function refuseOtherMethods(scope: FastifyInstance, url: string, allowed: string): void {
-  // OPTIONS stays with the listener's CORS.
-  const method = scope.supportedMethods.filter((name) => name !== allowed && name !== 'OPTIONS')
-  const allow = `${allowed}, OPTIONS`
-  const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
-    reply.header('allow', allow)
-    throw new EdgeError('method_not_allowed', `${request.method} is not served here. Use ${allowed}.`)
-  }
-  scope.route({ method, url, exposeHeadRoute: false, onRequest: refuse, handler: refuse })
 }

@@ -1,0 +1,61 @@
+/** A listener as the host makes it, and a service with one call, Alice's, for the tests of the routes. */
+
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { createListener } from '../../../../../core/http.ts'
+import { EdgeError, type Principal } from '../../../../../core/index.ts'
+import type {
+  CallDescription,
+  CallRequest,
+  CallService,
+} from '../../../../../plugins/transceiver/signaling/call-service.ts'
+
+export const BODY_LIMIT = 4096
+export const ORIGIN = 'https://app.example'
+export const ID = `rtc_${'a1'.repeat(48)}${'0'.repeat(32)}`
+export const ANSWER = 'v=0\r\ns=-\r\n'
+
+/** What the one call is said to be. */
+export const DESCRIBED: CallDescription = {
+  id: ID,
+  object: 'realtime.call',
+  state: 'connected',
+  created_at: 1_700_000_000,
+  duration_ms: 1234,
+  media: { packets_received: 1, packets_sent: 2, packets_lost: 0, jitter_ms: 0.5, round_trip_ms: null },
+}
+
+/** Alice owns the one call; what is not hers is refused with a message of its own, which nobody may hear. */
+export class OneCall implements CallService {
+  readonly created: CallRequest[] = []
+  readonly ended: string[] = []
+
+  async create(request: CallRequest): Promise<{ id: string; sdp: string }> {
+    this.created.push(request)
+    if (request.sdp.includes('m=video')) throw new EdgeError('no_audio', 'no audio', { param: 'sdp' })
+    return { id: ID, sdp: ANSWER }
+  }
+
+  hangUp(id: string, caller: Principal): void {
+    this.describe(id, caller)
+    this.ended.push(id)
+  }
+
+  describe(id: string, caller: Principal): CallDescription {
+    if (id !== ID) throw new EdgeError('call_not_found', `${id} is unknown`)
+    if (caller.name !== 'alice')
+      throw new EdgeError('call_not_found', `${id} is not yours`, { param: 'caller' })
+    return DESCRIBED
+  }
+}
+
+/** Knows Alice and Bob by their names. */
+export function authenticate(request: { headers: { authorization?: string | undefined } }): Principal {
+  const name = /^Bearer (alice|bob)$/.exec(request.headers.authorization ?? '')?.[1]
+  if (!name) throw new EdgeError('unauthorized', 'who are you?')
+  return { name }
+}
+
+/** A listener as the host makes it. */
+export const listener = (): Promise<FastifyInstance> =>
+  createListener({ log: pino({ level: 'silent' }), bodyLimit: BODY_LIMIT, origins: [ORIGIN], guarded: false })
