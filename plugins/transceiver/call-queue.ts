@@ -6,6 +6,7 @@ import { Fifo } from './media/fifo.ts'
 /** An iterable that is written to from outside. */
 export class CallQueue<T> implements AsyncIterable<T> {
   readonly #name: string
+  readonly #onTaken: (() => void) | undefined
   readonly #items = new Fifo<T>()
   readonly #weights = new Fifo<number>()
   #waiting: ((result: IteratorResult<T, undefined>) => void) | undefined
@@ -16,9 +17,10 @@ export class CallQueue<T> implements AsyncIterable<T> {
   #taken = false
   #ended = false
 
-  /** `name` is for the error a second reader gets. */
-  constructor(name: string) {
+  /** `name` is for the error a second reader gets; `onTaken` is told of the first. */
+  constructor(name: string, onTaken?: () => void) {
     this.#name = name
+    this.#onTaken = onTaken
   }
 
   /** How many items wait. */
@@ -77,6 +79,7 @@ export class CallQueue<T> implements AsyncIterable<T> {
     if (this.#taken)
       throw new EdgeError('internal', `A call's ${this.#name} has one reader, and has one already.`)
     this.#taken = true
+    this.#onTaken?.()
     return {
       next: () => this.#read(),
       return: () => {

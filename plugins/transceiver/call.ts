@@ -41,8 +41,12 @@ export interface CallOptions {
   readonly model?: string
   readonly session?: JsonObject
   readonly media: CallMedia
+  /** Where to count; all calls of a transceiver may share it. */
+  readonly counters?: CallCounters
   /** Sends an event's JSON text on the data channel; false when that may work later: see `sendKept`. */
   sendEvent(text: string): boolean
+  /** The bridge has taken the call up: it reads the caller's audio, or the events. Called for each. */
+  readonly onOpened?: () => void
   /** The bridge wants the call to end. Called once at most. */
   onEnd(reason: string): void
 }
@@ -56,6 +60,9 @@ export interface CallCounters {
   unsentEvents: number
 }
 
+/** Nothing lost. */
+export const noLosses = (): CallCounters => ({ droppedAudioMs: 0, droppedEvents: 0, unsentEvents: 0 })
+
 /** A call. The transceiver pushes, the bridge reads; `close` ends it. */
 export class Call implements BridgeCall {
   readonly id: string
@@ -67,11 +74,11 @@ export class Call implements BridgeCall {
   readonly audio: AsyncIterable<AudioFrame>
   readonly events: AsyncIterable<JsonObject>
   readonly playout: AsyncIterable<PlayoutEvent>
-  readonly counters: CallCounters = { droppedAudioMs: 0, droppedEvents: 0, unsentEvents: 0 }
+  readonly counters: CallCounters
   readonly #o: CallOptions
   readonly #controller = new AbortController()
-  readonly #audio = new CallQueue<AudioFrame>('audio')
-  readonly #events = new CallQueue<JsonObject>('events')
+  readonly #audio: CallQueue<AudioFrame>
+  readonly #events: CallQueue<JsonObject>
   readonly #playout = new CallQueue<PlayoutEvent>('playout')
   readonly #unsent = new Fifo<string>()
   #unsentText = 0
@@ -84,9 +91,12 @@ export class Call implements BridgeCall {
     this.id = options.id
     this.traceSession = options.traceSession
     this.caller = options.caller
+    this.counters = options.counters ?? noLosses()
     if (options.model !== undefined) this.model = options.model
     if (options.session !== undefined) this.session = options.session
     this.signal = this.#controller.signal
+    this.#audio = new CallQueue('audio', options.onOpened)
+    this.#events = new CallQueue('events', options.onOpened)
     this.audio = this.#audio
     this.events = this.#events
     this.playout = this.#playout

@@ -10,15 +10,16 @@ import {
   parseAddress,
   parseCidr,
   RoutingCodec,
+  traceFields,
 } from '../../core/index.ts'
 import { registerSessionList } from './admin.ts'
+import { CallTimings } from './call-timings.ts'
 import { Dispatch } from './dispatch.ts'
 import { observe } from './metrics.ts'
 import { checkOptions, Options, type TransceiverOptions } from './options.ts'
 import { dtlsIdentity } from './peer/dtls-context.ts'
 import { Sessions } from './sessions.ts'
-import { registerCallRoutes } from './signaling/call-routes.ts'
-import { registerCalls } from './signaling/calls.ts'
+import { registerSignaling } from './signaling/register.ts'
 import { TransceiverSocket } from './socket.ts'
 
 export default definePlugin({
@@ -47,9 +48,12 @@ export default definePlugin({
         maxCalls: options.maxCalls,
         connectMs: options.connectSeconds * 1000,
         maxCallMs: options.maxCallSeconds * 1000,
+        timings: new CallTimings(context.meter),
+        onStarted: (call) => context.log.info({ ...call, ...traceOf(call) }, 'call started'),
         onEnded: ({ fault, ...call }) => {
-          if (fault) context.log.warn({ ...call, code: fault.code, err: fault }, 'call failed')
-          else context.log.info(call, 'call ended')
+          const fields = { ...call, ...traceOf(call) }
+          if (fault) context.log.warn({ ...fields, code: fault.code, err: fault }, 'call failed')
+          else context.log.info(fields, 'call ended')
         },
       },
       socket,
@@ -58,14 +62,22 @@ export default definePlugin({
     context.onClose(() => sessions.close())
     context.onDrain((deadline) => sessions.drain(deadline))
     observe(context.meter, sessions, socket, dispatch)
-    const authenticate: Context['authenticate'] = (request) => context.authenticate(request)
-    await registerCalls(context.http, { calls: sessions, authenticate })
-    await registerCallRoutes(context.http, { calls: sessions, door: { identify: authenticate } })
+    await registerSignaling(context.http, {
+      calls: sessions,
+      authenticate: (request) => context.authenticate(request),
+      limits: options.limits,
+      ...(options.clientSecretKeys ? { clientSecretKeys: options.clientSecretKeys } : {}),
+    })
+    if (!options.clientSecretKeys) {
+      context.log.info('client secrets are sealed with a key of this process alone; clientSecretKeys shares one')
+    }
     registerSessionList(context.admin, sessions)
     context.log.info({ listen: socket.local, advertise }, 'transceiver listens')
     return {}
   },
 })
+
+const traceOf = ({ id }: { id: string }) => traceFields(Buffer.from(id, 'hex'))
 
 function advertised(context: Context, ingress: Ingress | undefined): readonly Address[] {
   const addresses = context.node.advertise ?? ingress?.addresses

@@ -24,9 +24,8 @@ export function observe(
     for (const { state } of sessions) counts[state]++
     for (const state of STATES) result.observe(counts[state], { state })
   })
-  const counter = (name: string, unit: string, description: string) =>
-    meter.createObservableCounter(`earshot.transceiver.${name}`, { unit, description })
-
+  const counter = counters(meter)
+  observeMedia(meter, sessions)
   counter('calls.started', '{call}', 'Calls whose offer was answered.').addCallback((result) =>
     result.observe(sessions.counters.started),
   )
@@ -53,4 +52,45 @@ export function observe(
   counter('stun', '{message}', 'STUN messages that reached a session.').addCallback((result) => {
     for (const [outcome, n] of dispatch.stun) result.observe(n, { outcome })
   })
+}
+
+const counters = (meter: Meter) => (name: string, unit: string, description: string) =>
+  meter.createObservableCounter(`earshot.transceiver.${name}`, { unit, description })
+
+function* statsOf(sessions: Sessions) {
+  // The same object each time, brought up to date by being asked for.
+  for (const { media } of sessions) yield media.stats
+}
+
+/** What all calls' audio counted, and what slow bridges and closed channels cost. */
+function observeMedia(meter: Meter, sessions: Sessions): void {
+  const counter = counters(meter)
+  const packets = counter('audio.packets', '{packet}', 'Audio packets of calls.')
+  const bytes = counter('audio.bytes', 'By', 'Audio payload of calls, decrypted.')
+  const lost = counter('audio.packets.lost', '{packet}', 'Audio packets that were lost on the way.')
+  const discarded = counter('audio.packets.discarded', '{packet}', 'Audio packets that could not be used.')
+  const concealed = counter('audio.concealed', 's', 'Audio made up for lost packets.')
+  const dropped = counter('bridge.audio.dropped', 's', 'Audio that a bridge was too slow to read.')
+  const events = counter('events.dropped', '{event}', 'Events that nobody took in time.')
+  meter.addBatchObservableCallback(
+    (result) => {
+      const sums = sessions.media.sum(statsOf(sessions))
+      result.observe(packets, sums.packetsReceived, { direction: 'received' })
+      result.observe(packets, sums.packetsSent, { direction: 'sent' })
+      result.observe(bytes, sums.octetsReceived, { direction: 'received' })
+      result.observe(bytes, sums.octetsSent, { direction: 'sent' })
+      result.observe(lost, sums.lost, { direction: 'received' })
+      result.observe(lost, sums.peerLost, { direction: 'sent' })
+      result.observe(discarded, sums.late, { reason: 'late' })
+      result.observe(discarded, sums.malformed, { reason: 'malformed' })
+      result.observe(discarded, sums.wrongPayloadType, { reason: 'wrong_payload_type' })
+      result.observe(discarded, sums.oldSource, { reason: 'old_source' })
+      result.observe(concealed, sums.concealedMs / 1000)
+      const losses = sessions.counters.lost
+      result.observe(dropped, losses.droppedAudioMs / 1000)
+      result.observe(events, losses.droppedEvents, { direction: 'received' })
+      result.observe(events, losses.unsentEvents, { direction: 'sent' })
+    },
+    [packets, bytes, lost, discarded, concealed, dropped, events],
+  )
 }

@@ -22,7 +22,7 @@ export interface SecureMediaOptions {
   /** Gets what was authentic. */
   readonly media: Pick<MediaSession, 'receiveRtp' | 'receiveRtcp'>
   /** Gets `audio.sent` and `audio.received` with the first RTP packet that goes this way. */
-  readonly trace: Pick<SessionTrace, 'once'>
+  readonly trace: Pick<SessionTrace, 'firstAudio'>
 }
 
 /** One session's media on its way. Close it. */
@@ -48,7 +48,7 @@ export class SecureMedia {
     if (srtp.newest) this.#o.ice.authenticated(now, path)
     if (isRtcp) this.#o.media.receiveRtcp(now, bytes, start, plainEnd)
     else {
-      if (!this.#hasReceived) this.#o.trace.once('audio.received')
+      if (!this.#hasReceived) this.#o.trace.firstAudio('audio.received')
       this.#hasReceived = true
       this.#o.media.receiveRtp(now, bytes, start, plainEnd)
     }
@@ -59,7 +59,7 @@ export class SecureMedia {
   sendRtp(bytes: Buffer, start: number, end: number): void {
     if (!this.#send(bytes, start, this.#srtp.protectRtp(bytes, start, end)) || this.#hasSent) return
     this.#hasSent = true
-    this.#o.trace.once('audio.sent')
+    this.#o.trace.firstAudio('audio.sent')
   }
 
   /** The same for RTCP. */

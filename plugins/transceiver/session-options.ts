@@ -14,7 +14,7 @@ export type SessionState = 'new' | 'connecting' | 'connected' | 'closed'
 /** What a session is made of and from. */
 export interface SessionOptions {
   /** Who calls and what was asked for, as the bridge will see it. */
-  readonly call: Pick<CallOptions, 'id' | 'traceSession' | 'caller' | 'model' | 'session'>
+  readonly call: Pick<CallOptions, 'id' | 'traceSession' | 'caller' | 'model' | 'session' | 'counters'>
   readonly offer: Offer
   readonly local: { readonly ufrag: string; readonly pwd: string }
   readonly ssrc: number

@@ -74,13 +74,13 @@ export class Session {
       // Where no channel will ever be, nothing is kept for it.
       sendEvent: (text) => offer.data === undefined || (this.#events?.send(text) ?? false),
       onEnd: (reason) => this.#endByBridge(reason),
+      onOpened: () => options.trace.end('bridge.open'),
     })
-    options.trace.start('ice.connect')
   }
 
   /** Opens the bridge beside the answer; its end is the call's, its failure too. */
   async start(): Promise<void> {
-    this.#options.trace.start('bridge')
+    this.#options.trace.start('ice.connect').start('bridge').start('bridge.open')
     try {
       await this.#options.bridge.open(this.#call)
       this.#endByBridge('bridge_ended')
@@ -179,8 +179,8 @@ export class Session {
   /** Nobody talks any more: the bridge is told, audio ends, and what the client will hear is settled. */
   #stop(reason: string, fault: EdgeError | undefined): Farewell {
     if (this.#farewell) return this.#farewell
-    const unsent = this.#options.offer.data && this.#call.takeKept()
-    const farewell = new Farewell(reason, fault, unsent)
+    this.#options.trace.start('call.end')
+    const farewell = new Farewell(reason, fault, this.#options.offer.data && this.#call.takeKept())
     this.#farewell = farewell
     if (this.state === 'connected') farewell.begin(this.#now)
     this.#call.close(reason)
@@ -212,15 +212,15 @@ export class Session {
     }
     return {
       send: (bytes, start, end, path) => socket.send(bytes, start, end, path),
-      onSelected: unlessClosed(() => this.#onSelected()),
+      onSelected: unlessClosed((path) => this.#onSelected(path)),
       onOpened: unlessClosed(onOpened),
       onValidated: unlessClosed(onValidated),
       onForgotten: unlessClosed(onForgotten),
     }
   }
 
-  #onSelected(): void {
-    this.#options.trace.end('ice.connect')
+  #onSelected(path: Path): void {
+    this.#options.trace.selected(path)
     if (this.state === 'new') this.state = 'connecting'
     this.#dtls.begin(this.#now)
   }

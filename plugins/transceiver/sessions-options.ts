@@ -2,6 +2,8 @@
 
 import type { Tracer } from '@opentelemetry/api'
 import type { Address, CallTracing, EdgeError, InferenceBridge, RoutingCodec } from '../../core/index.ts'
+import type { CallCounters as Losses } from './call.ts'
+import type { CallTimings } from './call-timings.ts'
 import type { DtlsIdentity } from './peer/dtls-context.ts'
 
 /** What the sessions stand on. */
@@ -19,6 +21,9 @@ export interface SessionsOptions {
   readonly maxCalls: number
   readonly connectMs: number
   readonly maxCallMs: number
+  readonly timings?: CallTimings
+  /** Hears of each call's start, for logs. */
+  onStarted?(call: { id: string; caller: string }): void
   /** Hears of each call's end, for logs; `fault` is set when it was not by anybody's wish. */
   onEnded(call: {
     id: string
@@ -40,4 +45,6 @@ export interface CallCounters {
   started: number
   readonly ended: Map<string, number>
   readonly refused: Map<string, number>
+  /** What slow bridges and closed channels have cost, in all calls together. */
+  readonly lost: Losses
 }

@@ -5,13 +5,15 @@
 
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import { EdgeError, type Principal, type Route, randomBytes } from '../../core/index.ts'
+import { noLosses } from './call.ts'
 import { type CallOrigin, describeCall } from './describe-call.ts'
 import { type Paced, PlayoutClock } from './media/pacer.ts'
+import { MediaTotals } from './media-totals.ts'
 import { Routes } from './routes.ts'
 import { writeAnswer } from './sdp/answer.ts'
 import { type Offer, parseOffer } from './sdp/offer.ts'
 import { Session } from './session.ts'
-import { SessionTrace } from './session-trace.ts'
+import { startTrace } from './session-trace.ts'
 import { type CallCounters, END_REASONS, type SessionsOptions } from './sessions-options.ts'
 import { CALL_SECRET_BYTES, makeCallId, parseCallId, sameSecret } from './signaling/call-id.ts'
 import {
@@ -43,7 +45,9 @@ interface Held extends CallOrigin {
 /** The calls in being. */
 export class Sessions implements CallService {
   readonly routes = new Routes<Session>(randomBytes(4).readInt32BE())
-  readonly counters: CallCounters = { started: 0, ended: new Map(), refused: new Map() }
+  readonly counters: CallCounters = { started: 0, ended: new Map(), refused: new Map(), lost: noLosses() }
+  /** Of the calls that have ended; those that go on count for themselves. */
+  readonly media = new MediaTotals()
   readonly #options: SessionsOptions
   readonly #socket: TransceiverSocket
   readonly #clock = new PlayoutClock({ onFault: (cause, member) => this.#fail(cause, member) })
@@ -70,10 +74,11 @@ export class Sessions implements CallService {
   }
 
   async create(request: CallRequest): Promise<StartedCall> {
+    const askedAt = performance.now()
     await this.#turn()
     try {
       this.#admit()
-      return this.#start(request, parseOffer(request.sdp))
+      return this.#start(request, parseOffer(request.sdp), askedAt)
     } catch (error) {
       count(this.counters.refused, error instanceof EdgeError ? error.code : 'internal')
       throw error
@@ -136,7 +141,7 @@ export class Sessions implements CallService {
     throw new EdgeError('too_many_calls', `All ${this.#options.maxCalls} lines are taken. Try again soon.`)
   }
 
-  #start(request: CallRequest, offer: Offer): StartedCall {
+  #start(request: CallRequest, offer: Offer, askedAt: number): StartedCall {
     const { codec, cluster, address, advertise, identity } = this.#options
     const route: Route = { cluster, address, session: randomBytes(8) }
     const local = { ufrag: codec.encode(route, 'ufrag'), pwd: randomBytes(16).toString('hex') }
@@ -152,7 +157,7 @@ export class Sessions implements CallService {
       cname,
       sessionId: String(randomBytes(4).readUInt32BE()),
     })
-    this.#open(request, offer, { route, local, secret, ssrc, cname })
+    this.#open(request, offer, { route, local, secret, ssrc, cname, askedAt })
     return { id, sdp }
   }
 
@@ -165,17 +170,19 @@ export class Sessions implements CallService {
       secret: Uint8Array
       ssrc: number
       cname: string
+      askedAt: number
     },
   ): void {
-    const { bridge, identity, tracer, tracing, connectMs, maxCallMs } = this.#options
+    const { bridge, identity, connectMs, maxCallMs, onStarted } = this.#options
     const { route, local, secret, ssrc, cname } = made
     const key = toHex(route.session)
-    const attributes = { 'earshot.session': key, 'earshot.caller': request.caller.name }
+    const trace = startTrace(this.#options, request, route.session, made.askedAt)
     const session: Session = new Session({
       call: {
         id: key,
         traceSession: route.session,
         caller: request.caller,
+        counters: this.counters.lost,
         ...(request.model === undefined ? {} : { model: request.model }),
         ...(request.session === undefined ? {} : { session: request.session }),
       },
@@ -187,7 +194,7 @@ export class Sessions implements CallService {
       clock: this.#clock,
       dtls: identity.context,
       socket: this.#socket,
-      trace: new SessionTrace(tracer, tracing, route.session, attributes, request.traceparent),
+      trace,
       now: performance.now(),
       connectMs,
       maxCallMs,
@@ -200,6 +207,8 @@ export class Sessions implements CallService {
     this.#held.set(key, { session, secret, model: request.model, createdAt: Date.now() })
     this.routes.addUfrag(local.ufrag, session)
     this.counters.started++
+    trace.offered()
+    onStarted?.({ id: key, caller: request.caller.name })
     this.#timer ??= setInterval(() => this.#tick(performance.now()), TICK_MS)
     void session.start()
   }
@@ -207,8 +216,11 @@ export class Sessions implements CallService {
   #onClosed(key: string, session: Session, reason: string, fault: EdgeError | undefined): void {
     this.#held.delete(key)
     this.routes.remove(session)
-    count(this.counters.ended, END_REASONS.has(reason) ? reason : 'bridge_ended')
+    const counted = END_REASONS.has(reason) ? reason : 'bridge_ended'
+    count(this.counters.ended, counted)
+    this.media.end(session.media.stats)
     const durationMs = Math.round(performance.now() - session.startedAt)
+    this.#options.timings?.ended(counted, durationMs, session.media.stats)
     this.#options.onEnded({ id: key, caller: session.caller.name, reason, durationMs, fault })
     if (this.#held.size > 0) return
     clearInterval(this.#timer)
@@ -231,9 +243,7 @@ export class Sessions implements CallService {
   }
 }
 
-function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
-}
+const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 function count(into: Map<string, number>, key: string): void {
   into.set(key, (into.get(key) ?? 0) + 1)

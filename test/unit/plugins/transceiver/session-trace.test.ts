@@ -3,24 +3,35 @@ import { describe, it } from 'node:test'
 import { SpanStatusCode } from '@opentelemetry/api'
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { createTelemetry } from '../../../../core/telemetry.ts'
+import type { Path } from '../../../../plugins/transceiver/ice/path.ts'
 import { SessionTrace } from '../../../../plugins/transceiver/session-trace.ts'
+import { address } from './ice/support.ts'
 
 const SESSION = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
+const STARTED_AT = performance.now()
 const TRACE = 'a'.repeat(32)
 const SPAN = 'b'.repeat(16)
 
-function traced(traceparent?: string): { trace: SessionTrace; spans: () => Map<string, ReadableSpan> } {
-  const exporter = new InMemorySpanExporter()
+function pathFrom(client: string): Path {
+  return { relay: undefined, local: address('192.0.2.1:3478'), client: address(client) }
+}
+
+const ms = ([seconds, nanoseconds]: readonly [number, number]): number => seconds * 1000 + nanoseconds / 1e6
+
+function traced(
+  traceparent?: string,
+  exporter = new InMemorySpanExporter(),
+): { trace: SessionTrace; spans: () => Map<string, ReadableSpan> } {
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]
   const telemetry = createTelemetry({ version: '1', env: {}, spanProcessors })
-  const tracer = telemetry.tracer('transceiver')
-  const trace = new SessionTrace(
-    tracer,
-    telemetry.tracing,
-    SESSION,
-    { 'earshot.caller': 'alice' },
+  const trace = new SessionTrace({
+    tracer: telemetry.tracer('transceiver'),
+    tracing: telemetry.tracing,
+    session: SESSION,
+    attributes: { 'earshot.caller': 'alice' },
+    startedAt: STARTED_AT,
     traceparent,
-  )
+  })
   return { trace, spans: () => new Map(exporter.getFinishedSpans().map((span) => [span.name, span])) }
 }
 
@@ -34,7 +45,7 @@ describe("a session's trace", () => {
     trace.end('dtls.handshake')
     trace.finish('hang_up', false)
     const all = spans()
-    assert.deepEqual([...all.keys()], ['ice.connect', 'call'])
+    assert.deepEqual([...all.keys()], ['ice.connect', 'call.end', 'call'])
     const call = all.get('call')!
     assert.equal(all.get('ice.connect')!.parentSpanContext?.spanId, call.spanContext().spanId)
     assert.equal(all.get('ice.connect')!.spanContext().traceId, call.spanContext().traceId)
@@ -56,9 +67,16 @@ describe("a session's trace", () => {
         return real.startSpan(...all)
       },
     }
-    const trace = new SessionTrace(counting, tracing, SESSION, {})
+    const trace = new SessionTrace({
+      tracer: counting,
+      tracing,
+      session: SESSION,
+      attributes: {},
+      startedAt: STARTED_AT,
+    })
+    trace.offered()
     trace.start('bridge')
-    trace.once('audio.sent')
+    trace.firstAudio('audio.sent')
     trace.end('bridge')
     trace.finish('hang_up', false)
     assert.equal(made, 0)
@@ -85,23 +103,97 @@ describe("a session's trace", () => {
 
   it('shows a stage that failed by itself', () => {
     const { trace, spans } = traced()
-    trace.start('bridge')
+    trace.start('bridge').start('bridge.open')
     trace.end('bridge', 'bridge_failed')
     trace.finish('bridge_failed', true)
+    assert.equal(spans().get('bridge.open')?.attributes['error.type'], 'bridge_failed')
+    assert.equal(spans().get('bridge')?.attributes['error.type'], 'bridge_failed')
     assert.deepEqual(spans().get('bridge')?.status, { code: SpanStatusCode.ERROR, message: 'bridge_failed' })
   })
 
-  it('notes once what happens once', () => {
+  it('tells of the offer at once, and of how long it took', () => {
     const { trace, spans } = traced()
-    for (let n = 0; n < 3; n++) trace.once('audio.sent')
-    trace.once('audio.received')
+    trace.offered()
+    const offer = spans().get('call.offer')!
+    assert.equal(spans().has('call'), false)
+    assert.ok(ms(offer.endTime) >= ms(offer.startTime))
+    assert.equal(offer.attributes['earshot.caller'], 'alice')
+    trace.finish('hang_up', false)
+    assert.equal(ms(spans().get('call')!.startTime), ms(offer.startTime))
+  })
+
+  it('has the first audio of each direction as an event and a span with the same end', () => {
+    const { trace, spans } = traced()
+    trace.start('dtls.handshake')
+    trace.end('dtls.handshake')
+    for (let n = 0; n < 3; n++) trace.firstAudio('audio.sent')
+    trace.firstAudio('audio.received')
     trace.finish('x', false)
+    const { events } = spans().get('call')!
     assert.deepEqual(
-      spans()
-        .get('call')
-        ?.events.map(({ name }) => name),
+      events.map(({ name }) => name),
       ['audio.sent', 'audio.received'],
     )
+    for (const { name, time } of events) {
+      const span = spans().get(name)!
+      assert.equal(ms(span.endTime), ms(time))
+      assert.equal(ms(span.startTime), ms(spans().get('dtls.handshake')!.endTime))
+    }
+  })
+
+  it('says where the client is, and each of its moves up to a bound', () => {
+    const exporter = new InMemorySpanExporter()
+    const { trace } = traced(undefined, exporter)
+    trace.start('ice.connect')
+    for (let port = 1000; port < 1100; port++) trace.selected(pathFrom(`198.51.100.7:${port}`))
+    trace.finish('x', false)
+    const all = exporter.getFinishedSpans()
+    const connect = all.find(({ name }) => name === 'ice.connect')!
+    assert.equal(connect.attributes['client.address'], '198.51.100.7')
+    assert.equal(connect.attributes['client.port'], 1000)
+    assert.equal(connect.attributes['network.local.port'], 3478)
+    const moves = all.filter(({ name }) => name === 'ice.move')
+    assert.equal(moves.length, 32)
+    assert.equal(moves[0]!.attributes['earshot.client.previous'], '198.51.100.7:1000')
+    assert.equal(all.at(-1)!.attributes['client.port'], 1099)
+  })
+
+  it('notes what happens once, of which there may be only so much', () => {
+    const { trace, spans } = traced()
+    for (let n = 0; n < 3; n++) trace.once('data channel: odd')
+    for (let n = 0; n < 100; n++) trace.once(`data channel: ${n}`)
+    trace.finish('x', false)
+    assert.equal(spans().get('call')?.events.length, 32)
+  })
+
+  it('tells the metrics how long each stage took, sampled or not', () => {
+    const told: unknown[] = []
+    const timings = {
+      offer: () => told.push('offer'),
+      stage: (stage: string, duration: number, fault?: string) => told.push([stage, duration >= 0, fault]),
+      firstAudio: (which: string) => told.push(which),
+    }
+    const env = { OTEL_TRACES_SAMPLER: 'always_off' }
+    const telemetry = createTelemetry({ version: '1', env })
+    const trace = new SessionTrace({
+      tracer: telemetry.tracer('transceiver'),
+      tracing: telemetry.tracing,
+      session: SESSION,
+      attributes: {},
+      startedAt: STARTED_AT,
+      timings,
+    })
+    trace.offered()
+    trace.start('dtls.handshake')
+    trace.firstAudio('audio.sent')
+    trace.firstAudio('audio.sent')
+    trace.finish('dtls_failed', true)
+    assert.deepEqual(told, [
+      'offer',
+      'audio.sent',
+      ['dtls.handshake', true, 'dtls_failed'],
+      ['call.end', true, undefined],
+    ])
   })
 
   it("links to the caller's own trace when it names a valid one", () => {
