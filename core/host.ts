@@ -26,6 +26,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** How long one plugin may take for a step of its start or end, in milliseconds. Default 10 s. */
   readonly stepLimit?: number
+  /** Gives the start up: the step that runs hears of it by the plugins' `signal`, and no other begins. */
+  readonly signal?: AbortSignal
 }
 
 /** A running edge. */
@@ -52,16 +54,25 @@ const LAST_TELEMETRY = 2000
 
 /**
  * Starts an edge. When anything fails, what was set up is closed again in reverse, and the EdgeError names the
- * plugin or the listener.
+ * plugin or the listener. A start that was given up rejects with the signal's reason or what came of the last step.
  */
 export async function start(loaded: Loaded, options: StartOptions = {}): Promise<Edge> {
+  const { signal } = options
   const host = await Host.create(loaded, options)
+  const giveUp = (): void => host.abort()
+  signal?.addEventListener('abort', giveUp)
   try {
-    for (const one of loaded.order) await host.setUp(one)
+    for (const one of loaded.order) {
+      signal?.throwIfAborted()
+      await host.setUp(one)
+    }
+    signal?.throwIfAborted()
     await host.open()
   } catch (error) {
     await host.takeDown()
     throw error
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
   }
   return host
 }
@@ -218,6 +229,10 @@ class Host implements Edge {
   #addOwnRoutes(): void {
     addHealth(this.http, this.health)
     addHealth(this.admin, this.health)
+    // A client that keeps its connection would keep asking a process that takes no new calls.
+    this.http.addHook('onSend', async (_request, reply) => {
+      if (this.health.state !== 'ready') reply.header('connection', 'close')
+    })
     if (!this.#loaded.config.telemetry.prometheus) return
     this.admin.get('/metrics', async (_request, reply) => {
       return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await this.telemetry.metricsText())

@@ -9,8 +9,12 @@ interface Wish<T> {
   readonly run: T
 }
 
-/** How long one plugin may take to get ready or to close, in milliseconds. */
+/** How long one plugin may take for a step of its start, in milliseconds. */
 export const STEP_LIMIT = 10_000
+
+/** How long all plugins together may take to close, in milliseconds; what comes late still gets LEAST each. */
+const CLOSE_LIMIT = 5000
+const LEAST = 50
 
 /** How long plugins may take for their last words when a drain has run out of time, in milliseconds. */
 const LAST_WORDS = 500
@@ -84,12 +88,13 @@ export class Life {
     await within(LAST_WORDS, () => work)
   }
 
-  /** Runs every onClose, last in first out, each at most the step limit. Never rejects. */
+  /** Runs every onClose, last in first out, whatever becomes of one; all within CLOSE_LIMIT. Never rejects. */
   async close(): Promise<void> {
+    const until = performance.now() + Math.min(this.#limit, CLOSE_LIMIT)
     for (let wish = this.#close.pop(); wish; wish = this.#close.pop()) {
       const { id, run } = wish
       try {
-        if ((await within(this.#limit, run)) === LATE) {
+        if ((await within(Math.max(LEAST, until - performance.now()), run)) === LATE) {
           this.#log.error({ plugin: id }, 'plugin did not close in time')
         }
       } catch (err) {

@@ -1,5 +1,6 @@
 /** The two listeners as the config describes them: made, opened, shut. */
 
+import type { Socket } from 'node:net'
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -37,6 +38,7 @@ export async function createListeners(config: RootConfig, folder: string, log: L
     bodyLimit,
     guarded: config.admin !== false && addressOf(config.admin.listen).isLoopback,
   })
+  for (const instance of [http, admin]) followSockets(instance)
   return { http, admin }
 }
 
@@ -52,12 +54,24 @@ export async function openListeners(
   return { admin: operators, http: await openListener(http, addressOf(config.http.listen), 'http.listen') }
 }
 
-/** Closes a listener; requests that take too long are cut off. */
+/** Closes a listener; requests that take too long are cut off, and so is what once was one (WebSockets). */
 export async function shut(instance: FastifyInstance): Promise<void> {
   const closing = Promise.resolve(instance.close()).catch(() => {})
   await within(LAST_REQUESTS, () => closing)
-  instance.server.closeAllConnections()
+  for (const socket of sockets.get(instance) ?? []) socket.destroy()
   await within(LAST_REQUESTS, () => closing)
+}
+
+/** The open connections. Node's own list leaves out what was upgraded, and a listener waits for these too. */
+const sockets = new WeakMap<FastifyInstance, Set<Socket>>()
+
+function followSockets(instance: FastifyInstance): void {
+  const open = new Set<Socket>()
+  sockets.set(instance, open)
+  instance.server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
 }
 
 /** Fastify tells at level info that it listens; the host has its own words for that. */

@@ -7,10 +7,7 @@ import { load } from './config/load.ts'
 import { hintFor } from './config/suggest.ts'
 import { EdgeError } from './errors.ts'
 import { builtIns } from './find-plugin.ts'
-import { type Edge, start } from './host.ts'
-import { guardProcess } from './process-guard.ts'
-import { onStopSignals } from './signals.ts'
-import { reportTelemetryFaults } from './telemetry.ts'
+import { run } from './run.ts'
 import { VERSION } from './version.ts'
 
 /** Exit codes, from sysexits.h. */
@@ -29,7 +26,7 @@ FILE is an edge.config.json. Exit codes: 0 done, 1 failed, 64 wrong usage, 78 wr
 `
 
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number | undefined>>> = {
-  run: (args) => withFile('run', args, run),
+  run: (args) => withFile('run', args, (file) => run(file, fail)),
   check: (args) => withFile('check', args, check),
   schema,
   version: async () => print(`${VERSION}\n`),
@@ -85,37 +82,6 @@ async function schema(args: readonly string[]): Promise<number> {
   const path = resolve('edge.schema.json')
   writeFileSync(path, text)
   return print(`${path} written\n`)
-}
-
-/** Runs until a signal; undefined, since the process lives on. A signal during the start is obeyed after it. */
-async function run(file: string): Promise<undefined> {
-  const loaded = await load(file)
-  let edge: Edge | undefined
-  let asked = false
-  const stop = (running: Edge): void => {
-    const { drainSeconds } = loaded.config
-    running.log.info(
-      `stopping: calls may finish, for ${drainSeconds} s at most; a second signal (Ctrl-C again) stops at once`,
-    )
-    running.close().then(() => {
-      running.log.info('stopped')
-      process.exit(0)
-    })
-  }
-  onStopSignals({
-    stop: () => {
-      asked = true
-      if (edge) stop(edge)
-    },
-    abort: (_signal, exitCode) => {
-      edge?.abort()
-      process.exit(exitCode)
-    },
-  })
-  edge = await start(loaded).catch((error: unknown) => process.exit(fail(error, loaded.redact)))
-  guardProcess(edge.log, edge.telemetry.meter('earshot'))
-  reportTelemetryFaults(edge.log)
-  if (asked) stop(edge)
 }
 
 function print(text: string): 0 {
