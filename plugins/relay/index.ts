@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { definePlugin, Ingress, RecoveryStore, RoutingCodec } from '../../core/index.ts'
 import { serveFlows } from './admin.ts'
+import { drain } from './drain.ts'
 import { observeRelay } from './metrics.ts'
 import { checkOptions, Options } from './options.ts'
 import { startRelay } from './relay.ts'
@@ -20,6 +21,7 @@ export default definePlugin({
     const relay = await startRelay(options, services, context, randomInt(2 ** 32 - 1))
     const unobserve = observeRelay(context.meter, relay.state, relay.sockets, relay.recovery)
     serveFlows(context.admin, relay.state)
+    context.onDrain((deadline) => drain(relay.state, context.log, deadline))
     context.onClose(async () => {
       unobserve()
       await relay.close()

@@ -37,7 +37,11 @@ export class RelayWorker {
     this.#publics = sockets.publics
     this.#upstream = sockets.upstream
     this.#events = events
-    this.#sweeper = setInterval(() => state.flows.sweep(performance.now(), SWEEP_FLOWS), SWEEP_MS)
+    this.#sweeper = setInterval(() => {
+      const now = performance.now()
+      state.flows.sweep(now, SWEEP_FLOWS)
+      state.silence.note(now, state.counters.packetsDown)
+    }, SWEEP_MS)
     this.#sweeper.unref()
   }
 

@@ -14,6 +14,9 @@ export const CONFIRMED_MS = 30_000
 /** A live route this long without a success ends when the other is fresher: RFC 7675 checks are up to 6 s apart. */
 export const FRESH_MS = 13_000
 
+/** A relay that drains leaves when no transceiver has sent anything for this long: ours report every second. */
+export const QUIET_MS = 3_000
+
 /** Routes of one flow that carry media (live or recovered), and routes that wait for their first success. */
 export const MAX_CARRYING = 2
 export const MAX_PENDING = 2

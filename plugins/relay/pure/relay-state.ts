@@ -6,6 +6,7 @@ import { DecodeBudget } from './decode-budget.ts'
 import { DropCounts } from './drop-reasons.ts'
 import { endRoutes } from './flow-routes.ts'
 import { FlowTable } from './flow-table.ts'
+import { Silence } from './silence.ts'
 import { UfragTable } from './ufrag-table.ts'
 
 /** How to make a relay's state. */
@@ -39,6 +40,7 @@ export interface RelayState {
   readonly ufrags: UfragTable
   readonly budget: DecodeBudget
   readonly counters: RelayCounters
+  readonly silence: Silence
   readonly stun: StunSummary
   readonly client: Address
   readonly proxy: Address
@@ -56,6 +58,7 @@ export function relayState(options: RelayOptions): RelayState {
     flows: new FlowTable({ maxFlows, seed, onEnd: (flow) => endRoutes(flow, ufrags) }),
     budget: new DecodeBudget(seed),
     counters: noCounts(),
+    silence: new Silence(),
     stun: new StunSummary(),
     client: new Address(),
     proxy: new Address(),
