@@ -60,6 +60,8 @@ export default definePlugin({
     )
     dispatch.serve(sessions.routes)
     context.onClose(() => sessions.close())
+    // A process that is told to stop at once still says close_notify to each client.
+    context.signal.addEventListener('abort', () => sessions.close())
     context.onDrain((deadline) => sessions.drain(deadline))
     observe(context.meter, sessions, socket, dispatch)
     await registerSignaling(context.http, {
