@@ -49,6 +49,7 @@ export const ERROR_CODES = Object.freeze({
   // capacity and life
   too_many_calls: entry('internal', 503, true),
   draining: entry('internal', 503, true),
+  owner_unreachable: entry('internal', 503, true),
   internal: entry('internal', 500, true),
   // the peer and the backend of one call
   dtls_failed: entry('peer', 502),

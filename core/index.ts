@@ -28,6 +28,8 @@ export { DtlsConnection, type DtlsRole, type DtlsSecrets } from './ffi/openssl-c
 export { DtlsContext, type DtlsContextOptions, type KeyPair } from './ffi/openssl-context.ts'
 export { pseudorandom } from './ffi/openssl-prf.ts'
 export { givenKey } from './http-auth.ts'
+export { answerErrors } from './http-errors.ts'
+export { addWebSockets } from './http-websocket.ts'
 export type { Context, NodeIdentity, Plugin, Principal, Problem } from './plugin.ts'
 export { definePlugin } from './plugin.ts'
 export { fillRandom, randomBytes } from './random.ts'
