@@ -19,7 +19,7 @@ export default definePlugin({
   check: checkOptions,
   async setup(options, services, context) {
     const relay = await startRelay(options, services, context, randomInt(2 ** 32 - 1))
-    const unobserve = observeRelay(context.meter, relay.state, relay.sockets, relay.recovery)
+    const unobserve = observeRelay(context.meter, relay)
     serveFlows(context.admin, relay.state)
     context.onDrain((deadline) => drain(relay.state, context.log, deadline))
     context.onClose(async () => {

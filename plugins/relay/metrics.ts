@@ -3,20 +3,21 @@
 import type { Context, UdpPort } from '../../core/index.ts'
 import { DROP_REASONS } from './pure/drop-reasons.ts'
 import type { RelayState } from './pure/relay-state.ts'
+import type { SpanBudget } from './pure/span-budget.ts'
 import type { Recovery } from './recovery.ts'
+import type { Relay } from './relay.ts'
 import type { RelaySockets } from './sockets.ts'
 
 /** Registers the metrics; the result takes them back. The README lists them with their units. */
 export function observeRelay(
   meter: Context['meter'],
-  state: RelayState,
-  sockets: RelaySockets,
-  recovery: Recovery | undefined,
+  { state, sockets, recovery, spans }: Pick<Relay, 'state' | 'sockets' | 'recovery' | 'spans'>,
 ): () => void {
   const undo = [
     observeTraffic(meter, state),
     observeFlows(meter, state),
     observeSockets(meter, sockets),
+    observeSpans(meter, spans.budget),
     ...(recovery ? [observeLookUps(meter, recovery)] : []),
   ]
   return () => {
@@ -79,6 +80,16 @@ function observeLookUps(meter: Context['meter'], { counters }: Recovery): () => 
   })
   return observe(meter, [lookUps], (result) => {
     for (const [name, count] of Object.entries(counters)) result.observe(lookUps, count, { result: name })
+  })
+}
+
+function observeSpans(meter: Context['meter'], budget: SpanBudget): () => void {
+  const leftOut = meter.createObservableCounter('earshot.relay.spans.left_out', {
+    description: 'Spans that were not made, so that a flood fills no collector',
+    unit: '{span}',
+  })
+  return observe(meter, [leftOut], (result) => {
+    for (const [kind, count] of Object.entries(budget.leftOut)) result.observe(leftOut, count, { kind })
   })
 }
 

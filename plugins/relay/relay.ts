@@ -15,6 +15,7 @@ export interface Relay {
   readonly state: RelayState
   readonly sockets: RelaySockets
   readonly recovery: Recovery | undefined
+  readonly spans: FlowSpans
   /** What answers should carry. */
   readonly ingress: readonly Address[]
   /** Closes the sockets and ends look-ups. */
@@ -48,6 +49,7 @@ export async function startRelay(
     context.log,
   )
   const { locals } = sockets
+  const spans = new FlowSpans(context, locals)
   const state = relayState({
     codec,
     locals,
@@ -57,8 +59,8 @@ export async function startRelay(
     cidrs: options.allow.cidrs,
     ports: parsePortRange(options.allow.ports)!,
     own: ownAddresses(sockets, machineAddresses()),
+    onFlowEnd: (flow) => spans.ended(performance.now(), flow),
   })
-  const spans = new FlowSpans(context, locals)
   const ending = new AbortController()
   const recovery = store && startRecovery(state, store, context, seed, ending.signal, spans)
   worker = new RelayWorker(state, sockets, workerEvents(spans, recovery))
@@ -66,10 +68,12 @@ export async function startRelay(
     state,
     sockets,
     recovery,
+    spans,
     ingress: ingressAddresses(locals, context.node.reachable),
     async close() {
       ending.abort()
       worker?.close()
+      spans.closing(performance.now(), state.flows)
       await sockets.close()
     },
   }
@@ -89,14 +93,14 @@ function startRecovery(
     node,
     seed,
     signal,
-    onRecovered: (decision, tookMs) => spans.recovered(decision, tookMs),
+    onRecovered: (decision, tookMs) => spans.recovered(performance.now(), decision, tookMs),
   })
 }
 
 function workerEvents(spans: FlowSpans, recovery: Recovery | undefined): WorkerEvents {
   return {
     onFlowEvent(now, decision) {
-      if (decision.event === 'opened') spans.opened(decision)
+      if (decision.event === 'opened') spans.opened(now, decision)
       else recovery?.remember(now, decision)
       if (decision.event === 'confirmed') spans.confirmed(now, decision)
     },

@@ -53,5 +53,9 @@ export const FRUITLESS_MS = 5_000
 /** The recovery store hears of a flow that goes on at most this often. Its entries live 30 s. Milliseconds. */
 export const REMEMBER_MS = 5_000
 
+/** Spans a second that tell of a first request, which anybody can send; and of all else that happens to flows. */
+export const OPEN_SPANS_PER_SECOND = 50
+export const CALL_SPANS_PER_SECOND = 200
+
 /** Addresses that an answer should carry, so that it stays small. */
 export const MAX_INGRESS = 4

@@ -4,6 +4,7 @@ import { Address, type RoutingCodec, StunSummary } from '../../../core/index.ts'
 import { AllowedRoutes, type AllowedRoutesOptions } from './allowed-routes.ts'
 import { DecodeBudget } from './decode-budget.ts'
 import { DropCounts } from './drop-reasons.ts'
+import type { Flow } from './flow.ts'
 import { endRoutes } from './flow-routes.ts'
 import { FlowTable } from './flow-table.ts'
 import { Silence } from './silence.ts'
@@ -17,6 +18,8 @@ export interface RelayOptions extends AllowedRoutesOptions {
   readonly maxFlows: number
   /** A random 32-bit integer, secret. */
   readonly seed: number
+  /** Hears of each flow that ends, before its routes do. */
+  onFlowEnd?(flow: Flow): void
 }
 
 /** What went through and what did not, since the start. */
@@ -55,7 +58,7 @@ export function relayState(options: RelayOptions): RelayState {
     locals: options.locals,
     allowed: new AllowedRoutes(options),
     ufrags,
-    flows: new FlowTable({ maxFlows, seed, onEnd: (flow) => endRoutes(flow, ufrags) }),
+    flows: new FlowTable({ maxFlows, seed, onEnd: (flow) => endFlow(flow, ufrags, options) }),
     budget: new DecodeBudget(seed),
     counters: noCounts(),
     silence: new Silence(),
@@ -63,6 +66,11 @@ export function relayState(options: RelayOptions): RelayState {
     client: new Address(),
     proxy: new Address(),
   }
+}
+
+function endFlow(flow: Flow, ufrags: UfragTable, { onFlowEnd }: RelayOptions): void {
+  onFlowEnd?.(flow)
+  endRoutes(flow, ufrags)
 }
 
 function noCounts(): RelayCounters {
