@@ -15,6 +15,7 @@ import loopbackPlugin from '../../../plugins/inference-bridge/loopback/index.ts'
 import websocket from '../../../plugins/inference-bridge/websocket/index.ts'
 import memoryRecovery from '../../../plugins/memory-recovery/index.ts'
 import { MemoryStore } from '../../../plugins/memory-recovery/store.ts'
+import redisRecovery from '../../../plugins/redis-recovery/index.ts'
 import relay from '../../../plugins/relay/index.ts'
 import { SealedCodec } from '../../../plugins/routing-codec/sealed/codec.ts'
 import sealed from '../../../plugins/routing-codec/sealed/index.ts'
@@ -34,6 +35,12 @@ const PLUGINS: Readonly<Record<string, (context: Context) => unknown>> = {
   'inference-bridge/websocket': (context) =>
     websocket.setup(complete(websocket.options, { url: 'ws://127.0.0.1:1/' }), {}, context),
   'memory-recovery': (context) => memoryRecovery.setup(complete(memoryRecovery.options, {}), {}, context),
+  'redis-recovery': (context) =>
+    redisRecovery.setup(
+      complete(redisRecovery.options, { url: 'redis://127.0.0.1:1', secret: '00'.repeat(32) }),
+      {},
+      context,
+    ),
   relay: (context) =>
     relay.setup(complete(relay.options, { listen: ['127.0.0.1:3478'] }), { codec, recovery }, context),
   'routing-codec/sealed': (context) => sealed.setup(complete(sealed.options, {}), {}, context),

@@ -1,0 +1,135 @@
+/**
+ * The ioredis client that the options ask for, not connected yet. It never queues what it cannot send, never sends a
+ * command twice, drops a connection that went silent, and tries again for ever.
+ */
+
+import { readFile } from 'node:fs/promises'
+import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis'
+import { EdgeError } from '../../core/index.ts'
+import type { RedisOptions } from './options.ts'
+import { backOff } from './pure/back-off.ts'
+import { type Host, parseHost, parseRedisUrl } from './pure/redis-url.ts'
+
+/** One server, the master that sentinels name, or a cluster. */
+export type Client = Redis | Cluster
+
+/** After a replica refused a write, the connection is made anew, since the master may have moved: at most this often. */
+const MOVED_AGAIN_MS = 5_000
+
+/** A connection is dropped when it owes an answer for so many times the time that one may take. */
+const SILENCE = 4
+
+type Tls = NonNullable<IoredisOptions['tls']>
+
+/** Makes it. Rejects with EdgeError `config_invalid` when a TLS file cannot be read; never for Redis itself. */
+export async function createClient(options: RedisOptions): Promise<Client> {
+  const tls = await tlsOf(options)
+  const wait = (times: number): number => backOff(times, Math.random())
+  if (options.cluster) {
+    return new Cluster(options.cluster.hosts.map(toHost), {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: wait,
+      slotsRefreshTimeout: options.connectTimeoutMs,
+      redisOptions: { ...common(options), ...credentials(options), ...(tls ? { tls } : {}) },
+    })
+  }
+  const base = {
+    ...common(options),
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    retryStrategy: wait,
+    reconnectOnError: afterReadOnly(),
+    db: options.db ?? 0,
+    ...credentials(options),
+    ...(tls ? { tls } : {}),
+  }
+  if (options.sentinel) return new Redis({ ...base, ...sentinel(options.sentinel, tls, options) })
+  const url = parseRedisUrl(options.url ?? '')
+  if (typeof url === 'string') throw new EdgeError('config_invalid', `url ${url}`)
+  const { isTls, ...server } = url
+  return new Redis({ ...base, ...server })
+}
+
+/** Where it leads, for the log: without passwords. */
+export function whereTo(options: RedisOptions): string {
+  if (options.cluster) return `cluster ${options.cluster.hosts.join(', ')}`
+  if (options.sentinel) return `${options.sentinel.name} of sentinels ${options.sentinel.hosts.join(', ')}`
+  const url = parseRedisUrl(options.url ?? '')
+  return typeof url === 'string' ? '' : `${url.host}:${url.port}`
+}
+
+function common({ commandTimeoutMs, connectTimeoutMs }: RedisOptions) {
+  return {
+    // All that is used here is in RESP2, and HELLO would ask for rights of its own.
+    protocol: 2 as const,
+    disableClientInfo: true,
+    connectionName: 'earshot',
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: connectTimeoutMs,
+    // commandTimeout gives up on an answer, not on the connection: a server that hangs would be sent ever more.
+    socketTimeout: SILENCE * commandTimeoutMs,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxLoadingRetryTime: 1_000,
+  }
+}
+
+function credentials({ username, password }: RedisOptions) {
+  return { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) }
+}
+
+function sentinel(
+  { name, hosts, username, password, tls: isTls }: NonNullable<RedisOptions['sentinel']>,
+  tls: Tls | undefined,
+  { commandTimeoutMs }: RedisOptions,
+) {
+  return {
+    name,
+    sentinels: hosts.map(toHost),
+    sentinelCommandTimeout: commandTimeoutMs,
+    // It would wait inside ioredis, where nothing can end it; the link tries again instead.
+    sentinelRetryStrategy: () => null,
+    ...(username === undefined ? {} : { sentinelUsername: username }),
+    ...(password === undefined ? {} : { sentinelPassword: password }),
+    ...(tls ? { enableTLSForSentinelMode: true } : {}),
+    ...(tls && isTls ? { sentinelTLS: tls } : {}),
+  }
+}
+
+/** True when an error means that we talk to a replica, not too often: a URL may just name one. */
+function afterReadOnly(): (error: Error) => boolean {
+  let last = Number.NEGATIVE_INFINITY
+  return (error) => {
+    if (!error.message.startsWith('READONLY') || performance.now() - last < MOVED_AGAIN_MS) return false
+    last = performance.now()
+    return true
+  }
+}
+
+async function tlsOf({ url, tls }: RedisOptions): Promise<Tls | undefined> {
+  if (!tls && !url?.startsWith('rediss:')) return undefined
+  const { ca, cert, key, servername } = tls ?? {}
+  return {
+    ...(ca === undefined ? {} : { ca: await pem('ca', ca) }),
+    ...(cert === undefined ? {} : { cert: await pem('cert', cert) }),
+    ...(key === undefined ? {} : { key: await pem('key', key) }),
+    ...(servername === undefined ? {} : { servername }),
+  }
+}
+
+async function pem(name: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new EdgeError('config_invalid', `tls.${name} cannot be read: ${why}`, { cause: error })
+  }
+}
+
+function toHost(text: string): Host {
+  const host = parseHost(text)
+  if (!host) throw new EdgeError('config_invalid', `"${text}" is not a host:port`)
+  return host
+}
