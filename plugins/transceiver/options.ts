@@ -1,6 +1,7 @@
 /** The transceiver's options, as its operator writes them. */
 
 import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+import { ClientSecretKeysOption, LimitsOption } from './signaling/options.ts'
 
 /** The schema of the transceiver's options. */
 export const Options = Type.Object({
@@ -40,6 +41,8 @@ export const Options = Type.Object({
     default: 3600,
     description: 'A call ends after this long.',
   }),
+  limits: LimitsOption,
+  clientSecretKeys: ClientSecretKeysOption,
 })
 
 /** The transceiver's options with their defaults filled in. */

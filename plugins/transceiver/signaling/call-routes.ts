@@ -18,6 +18,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { EdgeError, type Principal } from '../../../core/index.ts'
 import { type CallService, callNotFound } from './call-service.ts'
+import type { RateHook } from './limits.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 
 /** The path that starts calls; a call's own path is below it. */
@@ -36,6 +37,8 @@ export interface AskedCall {
 export interface CallDoor {
   /** Who asks; runs before anything of the body is read. Throws EdgeError `unauthorized`. */
   identify(request: FastifyRequest): Principal | Promise<Principal>
+  /** Refuses who asks too often, once they are known. */
+  readonly limit?: RateHook
   /**
    * Passes the request on if another process owns the call; resolves true when it has been answered so. Rejects with
    * EdgeError `owner_unreachable`.
@@ -58,11 +61,14 @@ export function byCallId(
   door: CallDoor,
   idOf: (request: FastifyRequest) => string | undefined = idInPath,
 ): {
-  onRequest: ((request: FastifyRequest) => Promise<void>)[]
+  onRequest: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>)[]
   preHandler: preHandlerAsyncHookHandler
 } {
   return {
-    onRequest: [async (request) => request.setDecorator(CALLER, await door.identify(request))],
+    onRequest: [
+      async (request) => request.setDecorator(CALLER, await door.identify(request)),
+      ...(door.limit ? [door.limit] : []),
+    ],
     async preHandler(request, reply) {
       const id = idOf(request)
       if (id !== undefined && (await door.passOn?.(request, reply, { id, caller: callerOf(request) })))

@@ -9,6 +9,8 @@ export interface CallRequest {
   readonly caller: Principal
   readonly model?: string
   readonly session?: JsonObject
+  /** The data channel that the client has set up by itself, with this id and without a word (`negotiated: true`). */
+  readonly channelId?: number
   /** The W3C trace context of the request, well formed. */
   readonly traceparent?: string
 }

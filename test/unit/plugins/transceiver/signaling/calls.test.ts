@@ -6,7 +6,8 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import type { CallService } from '../../../../../plugins/transceiver/signaling/call-service.ts'
 import { registerCalls } from '../../../../../plugins/transceiver/signaling/calls.ts'
-import { ANSWER, authenticate, BODY_LIMIT, DESCRIBED, ID, listener, OneCall, ORIGIN } from './support.ts'
+import { startOptions } from './all-routes.ts'
+import { ANSWER, BODY_LIMIT, DESCRIBED, ID, listener, OneCall, ORIGIN } from './support.ts'
 
 const sdp = { authorization: 'Bearer alice', 'content-type': 'application/sdp' }
 
@@ -16,10 +17,9 @@ let calls = new OneCall()
 
 before(async () => {
   http = await listener()
-  await registerCalls(http, {
-    calls: { create: (request) => calls.create(request), hangUp() {}, describe: () => DESCRIBED },
-    authenticate,
-  })
+  const service = new OneCall()
+  service.create = (request) => calls.create(request)
+  await registerCalls(http, startOptions(service))
 })
 
 after(() => http.close())
@@ -124,7 +124,7 @@ describe('starting a call', () => {
     second.addHook('onRequest', async (request) => {
       request.raw.socket.once('close', () => gone.resolve())
     })
-    await registerCalls(second, { calls: slow, authenticate })
+    await registerCalls(second, startOptions(slow))
     await second.listen({ host: '127.0.0.1', port: 0 })
     const client = httpRequest(`${second.listeningOrigin}/v1/realtime/calls`, {
       method: 'POST',

@@ -29,6 +29,8 @@ export const DESCRIBED: CallDescription = {
 export class OneCall implements CallService {
   readonly created: CallRequest[] = []
   readonly ended: string[] = []
+  /** Who asked about a call by its id. */
+  readonly asked: Principal[] = []
 
   async create(request: CallRequest): Promise<{ id: string; sdp: string }> {
     this.created.push(request)
@@ -42,6 +44,7 @@ export class OneCall implements CallService {
   }
 
   describe(id: string, caller: Principal): CallDescription {
+    this.asked.push(caller)
     if (id !== ID) throw new EdgeError('call_not_found', `${id} is unknown`)
     if (caller.name !== 'alice')
       throw new EdgeError('call_not_found', `${id} is not yours`, { param: 'caller' })
@@ -57,5 +60,5 @@ export function authenticate(request: { headers: { authorization?: string | unde
 }
 
 /** A listener as the host makes it. */
-export const listener = (): Promise<FastifyInstance> =>
-  createListener({ log: pino({ level: 'silent' }), bodyLimit: BODY_LIMIT, origins: [ORIGIN], guarded: false })
+export const listener = (bodyLimit = BODY_LIMIT): Promise<FastifyInstance> =>
+  createListener({ log: pino({ level: 'silent' }), bodyLimit, origins: [ORIGIN], guarded: false })

@@ -1,0 +1,38 @@
+/** Puts all of signaling on the public listener. */
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Principal, randomBytes } from '../../../core/index.ts'
+import { type CallDoor, registerCallRoutes } from './call-routes.ts'
+import type { CallService } from './call-service.ts'
+import { callersBy } from './callers.ts'
+import { registerCalls } from './calls.ts'
+import { registerClientSecrets } from './client-secrets.ts'
+import { type Limits, limitRates } from './limits.ts'
+import { SealedTokens } from './sealed-tokens.ts'
+import { whoAsks } from './start-call.ts'
+
+/** What signaling stands on. */
+export interface SignalingOptions {
+  readonly calls: CallService
+  /** Who sends this API key; throws EdgeError `unauthorized`. */
+  authenticate(request: FastifyRequest): Principal
+  readonly limits: Limits
+  /** What client secrets are sealed with; undefined for a secret of this process's own. */
+  readonly clientSecretKeys?: readonly string[]
+  /** Passes requests for other owners' calls on. */
+  readonly passOn?: CallDoor['passOn']
+}
+
+/** Adds every route to a scope of the public listener. */
+export async function registerSignaling(http: FastifyInstance, options: SignalingOptions): Promise<void> {
+  const { calls, authenticate, limits, clientSecretKeys, passOn } = options
+  const [first = Buffer.from(randomBytes(32)).toString('hex'), ...others] = clientSecretKeys ?? []
+  const tokens = new SealedTokens([first, ...others])
+  const callers = callersBy(authenticate, tokens)
+  const limit = await limitRates(http, limits, whoAsks)
+  const shared = { calls, callers, limit }
+  await registerCalls(http, shared)
+  await registerClientSecrets(http, { callers, tokens, limit })
+  const identify = async (request: FastifyRequest) => (await callers.identify(request)).principal
+  await registerCallRoutes(http, { calls, door: { identify, limit, ...(passOn ? { passOn } : {}) } })
+}
