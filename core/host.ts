@@ -14,7 +14,7 @@ import { createListeners, openListeners, shut } from './listeners.ts'
 import { createLog } from './log.ts'
 import { announce, warnOfExposure } from './start-notes.ts'
 import { createTelemetry, type Telemetry } from './telemetry.ts'
-import { defaultEngine } from './udp/engines.ts'
+import { chooseEngine } from './udp/engines.ts'
 import { VERSION } from './version.ts'
 import { Address } from './wire/address.ts'
 
@@ -100,7 +100,7 @@ class Host implements Edge {
     shared: { log: Logger; telemetry: Telemetry; http: FastifyInstance; admin: FastifyInstance },
   ) {
     this.#loaded = loaded
-    this.#udp = udp ?? defaultEngine()
+    this.#udp = udp ?? chooseEngine(loaded.config.node.udp, (reason) => this.log.warn(reason))
     this.log = shared.log
     this.telemetry = shared.telemetry
     this.http = shared.http

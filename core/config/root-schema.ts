@@ -20,6 +20,11 @@ const Node = Type.Object(
       default: 'auto',
       description: 'the public ip:port pairs that answers carry, or "auto" for this machine\'s own',
     }),
+    udp: Type.Enum(['auto', 'batched', 'dgram'], {
+      default: 'auto',
+      description:
+        'how datagrams are read and sent: "batched" is Linux\' own fast way, "dgram" works everywhere',
+    }),
   },
   { default: {} },
 )

@@ -11,9 +11,9 @@ import {
   type UdpOptions,
   type UdpPort,
 } from '../contracts/udp-port.ts'
-import { EdgeError } from '../errors.ts'
 import { Address } from '../wire/address.ts'
 import { HostTexts } from './host-texts.ts'
+import { openError } from './open-error.ts'
 import { ReceiveSlot } from './receive-slot.ts'
 import { SendSlots, SLOT_SIZE } from './send-slots.ts'
 
@@ -40,28 +40,11 @@ async function open(options: UdpOptions): Promise<UdpPort> {
     })
   }).catch((cause: NodeJS.ErrnoException) => {
     socket.close()
-    throw openError(address, cause)
+    throw openError(address, cause.code, cause)
   })
   enlarge(options.receiveBuffer ?? KERNEL_BUFFER, (size) => socket.setRecvBufferSize(size))
   enlarge(options.sendBuffer ?? KERNEL_BUFFER, (size) => socket.setSendBufferSize(size))
   return new DgramPort(socket, options)
-}
-
-function openError(address: Address, cause: NodeJS.ErrnoException): EdgeError {
-  if (cause.code === 'EADDRINUSE') {
-    return new EdgeError(
-      'address_in_use',
-      `UDP ${address} is in use by another socket; choose another port, or stop the process that holds it (ss -ulpn names it)`,
-      { cause },
-    )
-  }
-  const hint =
-    cause.code === 'EACCES'
-      ? 'ports below 1024 need a privilege; choose a higher port'
-      : 'it must be an ip of this machine (ip addr lists them), or 0.0.0.0 or :: for all'
-  return new EdgeError('address_unavailable', `UDP ${address} cannot be bound (${cause.code}); ${hint}`, {
-    cause,
-  })
 }
 
 /** Some systems refuse a size above their limit where Linux grants less: try halves down to the default's order. */

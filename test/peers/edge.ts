@@ -8,7 +8,7 @@ import { load } from '../../core/config/load.ts'
 import { type Edge, start } from '../../core/host.ts'
 import type { Address, UdpEngine } from '../../core/index.ts'
 import { eventually } from '../../core/testing/check.ts'
-import { dgramEngine } from '../../core/udp/dgram-engine.ts'
+import { defaultEngine } from '../../core/udp/engines.ts'
 import { type Post, Refused } from './signaling.ts'
 
 /** The repository. */
@@ -137,7 +137,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     { ...loaded, config: { ...loaded.config, drainSeconds } },
     {
       log: options.logger ?? keeping(log),
-      udp: recorded(options.udp ?? dgramEngine, bound),
+      udp: recorded(options.udp ?? defaultEngine(), bound),
       env: {},
     },
   )

@@ -1,0 +1,144 @@
+/**
+ * Datagrams in batches: the memory that `recvmmsg` fills and `sendmmsg` sends from, laid out once. Nothing is allocated
+ * after construction, and nothing here throws.
+ *
+ * A `struct mmsghdr` of 64-bit Linux has 64 bytes: name 0, namelen 8, iov 16, iovlen 24, control 32, controllen 40,
+ * flags 48, length of the datagram 56. A `struct iovec` has 16: base 0, length 8.
+ */
+
+import { HEAD_ROOM, MAX_DATAGRAM } from '../contracts/udp-port.ts'
+import type { Address } from '../wire/address.ts'
+import type { Libc } from './libc.ts'
+import { addressOf } from './native.ts'
+import { AF_INET, AF_INET6, NAME_SIZE, nameLength, readName, writeName } from './socket-name.ts'
+
+/** Bytes of a slot: head room, the largest datagram, room behind. An odd number of cache lines: slots spread over the sets. */
+export const SLOT_BYTES = 2240
+
+/** Bytes a sent datagram may have: the largest that is received, and a header in front. */
+export const MAX_SENT = MAX_DATAGRAM + HEAD_ROOM
+
+const HEADER = 64
+const VECTOR = 16
+const DONT_WAIT = 0x40
+const TRUNCATED = 0x20
+
+/** Memory for `count` messages: their slots, headers, vectors and names, and where each part begins. */
+class MessageMemory {
+  readonly bytes: Buffer
+  readonly words: Uint32Array
+  readonly base: number
+  readonly headers: number
+  readonly vectors: number
+  readonly names: number
+
+  constructor(count: number) {
+    this.headers = count * SLOT_BYTES
+    this.vectors = this.headers + count * HEADER
+    this.names = this.vectors + count * VECTOR
+    const size = this.names + count * NAME_SIZE
+    this.bytes = Buffer.allocUnsafeSlow(size).fill(0)
+    this.words = new Uint32Array(this.bytes.buffer, 0, size >>> 2)
+    this.base = addressOf(this.bytes)
+    for (let i = 0; i < count; i++) this.#lay(i)
+  }
+
+  /** Writes the address of the byte at `target` to the one at `at`. */
+  point(at: number, target: number): void {
+    const address = this.base + target
+    this.words[at >>> 2] = address >>> 0
+    this.words[(at >>> 2) + 1] = Math.floor(address / 2 ** 32)
+  }
+
+  #lay(i: number): void {
+    const header = this.headers + i * HEADER
+    this.point(header, this.names + i * NAME_SIZE)
+    this.words[(header + 8) >>> 2] = NAME_SIZE
+    this.point(header + 16, this.vectors + i * VECTOR)
+    this.words[(header + 24) >>> 2] = 1
+    this.point(this.vectors + i * VECTOR, i * SLOT_BYTES + HEAD_ROOM)
+    this.words[(this.vectors + i * VECTOR + 8) >>> 2] = MAX_DATAGRAM
+  }
+}
+
+/** Received datagrams: slot `i` holds HEAD_ROOM bytes, then the i-th datagram of the last batch. */
+export class ReceiveVector {
+  readonly size: number
+  /** The slots, each with room in front of its datagram and behind. */
+  readonly slots: readonly Buffer[]
+  readonly #memory: MessageMemory
+  readonly #libc: Libc
+
+  constructor(libc: Libc, size: number) {
+    this.size = size
+    this.#libc = libc
+    this.#memory = new MessageMemory(size)
+    const { bytes } = this.#memory
+    this.slots = Array.from({ length: size }, (_, i) => bytes.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES))
+  }
+
+  /** Takes what waits at a socket, without waiting for more: how many datagrams, or -1 when there is none. */
+  receive(fd: number): number {
+    const { base, headers } = this.#memory
+    return this.#libc.recvmmsg(fd, base + headers, this.size, DONT_WAIT, 0)
+  }
+
+  /** Bytes of the i-th datagram. */
+  length(i: number): number {
+    return this.#memory.words[(this.#memory.headers + i * HEADER + 56) >>> 2]!
+  }
+
+  /** True when the i-th datagram was longer than MAX_DATAGRAM: its end is lost. */
+  isTruncated(i: number): boolean {
+    return (this.#memory.words[(this.#memory.headers + i * HEADER + 48) >>> 2]! & TRUNCATED) !== 0
+  }
+
+  /** Where the i-th datagram came from; false for no address of ours. */
+  source(i: number, into: Address): boolean {
+    return readName(this.#memory.words, (this.#memory.names + i * NAME_SIZE) >>> 2, into)
+  }
+}
+
+/** Datagrams that wait to be sent together. */
+export class SendVector {
+  readonly size: number
+  count = 0
+  readonly #memory: MessageMemory
+  readonly #libc: Libc
+  readonly #family: number
+
+  /** For a socket that is IPv4 or not. */
+  constructor(libc: Libc, size: number, isIPv4: boolean) {
+    this.size = size
+    this.#libc = libc
+    this.#family = isIPv4 ? AF_INET : AF_INET6
+    this.#memory = new MessageMemory(size)
+    const { words, headers } = this.#memory
+    for (let i = 0; i < size; i++) words[(headers + i * HEADER + 8) >>> 2] = nameLength(this.#family)
+  }
+
+  /** Copies bytes[start, end), at most MAX_SENT, in; there must be room. */
+  add(bytes: Uint8Array, start: number, end: number, to: Address): void {
+    const { words, vectors, names } = this.#memory
+    const i = this.count++
+    Buffer.prototype.copy.call(bytes, this.#memory.bytes, i * SLOT_BYTES + HEAD_ROOM, start, end)
+    words[(vectors + i * VECTOR + 8) >>> 2] = end - start
+    writeName(words, (names + i * NAME_SIZE) >>> 2, this.#family, to)
+  }
+
+  /** Sends what waits; how many datagrams the kernel refused. One that is refused costs the others nothing. */
+  flush(fd: number): number {
+    const { base, headers } = this.#memory
+    let refused = 0
+    for (let at = 0; at < this.count; ) {
+      const sent = this.#libc.sendmmsg(fd, base + headers + at * HEADER, this.count - at, DONT_WAIT)
+      if (sent > 0) at += sent
+      else {
+        refused++
+        at++
+      }
+    }
+    this.count = 0
+    return refused
+  }
+}
