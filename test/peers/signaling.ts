@@ -23,11 +23,18 @@ export class Refused extends Error {
 }
 
 /** Posts offers to an edge's calls API. `origin` is such as `http://127.0.0.1:8080`. */
-export function postTo(origin: string, { key, model }: { key?: string; model?: string } = {}): Post {
+export function postTo(
+  origin: string,
+  { key, model, traceparent }: { key?: string; model?: string; traceparent?: string } = {},
+): Post {
   const url = new URL('/v1/realtime/calls', origin)
   if (model !== undefined) url.searchParams.set('model', model)
   return async (offer) => {
-    const headers = { 'content-type': 'application/sdp', ...authorization(key) }
+    const headers = {
+      'content-type': 'application/sdp',
+      ...authorization(key),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    }
     const response = await fetch(url, { method: 'POST', body: offer, headers })
     const body = await response.text()
     if (response.status !== 201) throw new Refused(response.status, body)

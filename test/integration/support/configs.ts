@@ -17,7 +17,7 @@ export interface ConfigChanges {
 const LOOPBACK = { use: './plugins/inference-bridge/loopback/index.ts' }
 
 /** Relay and transceiver together. */
-export function edgeConfig(changes: ConfigChanges = {}): Config {
+export function edgeConfig(changes: ConfigChanges = {}) {
   const { plugins, ...rest } = transceiverConfig(changes)
   return {
     ...rest,
