@@ -7,20 +7,20 @@ import {
   EdgeError,
   InferenceBridge,
   Ingress,
-  parseAddress,
-  parseCidr,
   RoutingCodec,
   traceFields,
 } from '../../core/index.ts'
 import { registerSessionList } from './admin.ts'
 import { CallTimings } from './call-timings.ts'
+import { startControl } from './control/control.ts'
 import { Dispatch } from './dispatch.ts'
 import { observe } from './metrics.ts'
-import { checkOptions, Options, type TransceiverOptions } from './options.ts'
+import { checkOptions, Options } from './options.ts'
 import { dtlsIdentity } from './peer/dtls-context.ts'
+import { announced, openPorts } from './ports.ts'
 import { Sessions } from './sessions.ts'
+import { registerCallRoutes } from './signaling/call-routes.ts'
 import { registerSignaling } from './signaling/register.ts'
-import { TransceiverSocket } from './socket.ts'
 
 export default definePlugin({
   name: 'transceiver',
@@ -33,12 +33,16 @@ export default definePlugin({
     const identity = dtlsIdentity()
     const advertise = advertised(context, ingress)
     const dispatch = new Dispatch()
-    const socket = await openSocket(options, context, dispatch)
-    context.onClose(() => socket.close())
+    const { socket, control } = await openPorts(options, context, dispatch)
+    context.onClose(async () => {
+      await control?.close()
+      await socket.close()
+    })
+    const address = announced(options, socket.local)
     const sessions = new Sessions(
       {
         cluster: context.node.cluster,
-        address: announced(options, socket.local),
+        address,
         advertise,
         codec,
         bridge,
@@ -64,14 +68,23 @@ export default definePlugin({
     context.signal.addEventListener('abort', () => sessions.close())
     context.onDrain((deadline) => sessions.drain(deadline))
     observe(context.meter, sessions, socket, dispatch)
+    const passOn = await startControl(control, options.control, {
+      context,
+      codec,
+      own: address,
+      register: (scope, door) => registerCallRoutes(scope, { calls: sessions, door }),
+    })
     await registerSignaling(context.http, {
       calls: sessions,
       authenticate: (request) => context.authenticate(request),
       limits: options.limits,
+      ...(passOn ? { passOn } : {}),
       ...(options.clientSecretKeys ? { clientSecretKeys: options.clientSecretKeys } : {}),
     })
     if (!options.clientSecretKeys) {
-      context.log.info('client secrets are sealed with a key of this process alone; clientSecretKeys shares one')
+      context.log.info(
+        'client secrets are sealed with a key of this process alone; clientSecretKeys shares one',
+      )
     }
     registerSessionList(context.admin, sessions)
     context.log.info({ listen: socket.local, advertise }, 'transceiver listens')
@@ -88,26 +101,4 @@ function advertised(context: Context, ingress: Ingress | undefined): readonly Ad
     'config_invalid',
     'answers have no address to advertise: list your relays\' public ip:port pairs in "node": { "advertise": […] }, or run a relay in this process',
   )
-}
-
-function openSocket(
-  options: TransceiverOptions,
-  context: Context,
-  dispatch: Dispatch,
-): Promise<TransceiverSocket> {
-  const address = parseAddress(options.listen)
-  if (!address) throw new EdgeError('config_invalid', `"${options.listen}" is not an ip:port`)
-  return TransceiverSocket.open(
-    {
-      engine: context.udp,
-      address,
-      relays: options.relays.flatMap((cidr) => parseCidr(cidr) ?? []),
-      direct: options.direct,
-    },
-    dispatch,
-  )
-}
-
-function announced(options: TransceiverOptions, local: Address): Address {
-  return (options.announce === undefined ? undefined : parseAddress(options.announce)) ?? local
 }

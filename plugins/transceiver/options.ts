@@ -1,6 +1,7 @@
 /** The transceiver's options, as its operator writes them. */
 
 import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+import { ControlOptions, checkControl } from './control/options.ts'
 import { ClientSecretKeysOption, LimitsOption } from './signaling/options.ts'
 
 /** The schema of the transceiver's options. */
@@ -43,6 +44,7 @@ export const Options = Type.Object({
   }),
   limits: LimitsOption,
   clientSecretKeys: ClientSecretKeysOption,
+  control: Type.Optional(ControlOptions),
 })
 
 /** The transceiver's options with their defaults filled in. */
@@ -83,5 +85,7 @@ export function checkOptions(options: TransceiverOptions): Problem[] {
       })
     }
   }
+  const control = options.control ? checkControl(options.control) : []
+  for (const problem of control) problems.push({ ...problem, pointer: `/control${problem.pointer}` })
   return problems
 }

@@ -23,6 +23,7 @@ import {
   callNotFound,
   type StartedCall,
 } from './signaling/call-service.ts'
+import { mayReach } from './signaling/may-reach.ts'
 import type { TransceiverSocket } from './socket.ts'
 
 /** How often sessions' timers are looked at. */
@@ -33,9 +34,6 @@ const HOUSEKEEPING_MS = 1000
 
 /** How long the last farewells may take through a relay in this process, which is closed next. */
 const FAREWELL_MS = 20
-
-/** What a secret is compared with where there is no call, so that it takes the same time. */
-const NO_SECRET = new Uint8Array(CALL_SECRET_BYTES)
 
 interface Held extends CallOrigin {
   readonly session: Session
@@ -124,8 +122,8 @@ export class Sessions implements CallService {
   #find(id: string, caller: Principal): Held {
     const named = parseCallId(this.#options.codec, id)
     const held = named && this.#held.get(toHex(named.route.session))
-    const opens = named !== undefined && sameSecret(held?.secret ?? NO_SECRET, named.secret)
-    if (!held || !opens || held.session.caller.name !== caller.name) throw callNotFound()
+    const opens = named !== undefined && sameSecret(held?.secret, named.secret)
+    if (!held || !opens || !mayReach(caller, held.session.caller)) throw callNotFound()
     return held
   }
 

@@ -11,6 +11,7 @@ import type { Route, RoutingCodec } from '../../../core/index.ts'
 /** How many secret bytes an id ends with. */
 export const CALL_SECRET_BYTES = 16
 
+const NO_SECRET = new Uint8Array(CALL_SECRET_BYTES)
 const PREFIX = 'rtc_'
 const SECRET_DIGITS = CALL_SECRET_BYTES * 2
 const MAX_ROUTE = 96
@@ -44,7 +45,8 @@ export function parseCallId(codec: RoutingCodec, text: string): CallId | undefin
   return { route, secret: Buffer.from(text.slice(split), 'hex') }
 }
 
-/** Compares two secrets in constant time; false when their lengths differ. */
-export function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && timingSafeEqual(a, b)
+/** Compares a call's secret with the one that was given, in constant time; where there is no call, in the same time. */
+export function sameSecret(held: Uint8Array | undefined, given: Uint8Array): boolean {
+  const known = held ?? NO_SECRET
+  return known.length === given.length && timingSafeEqual(known, given) && held !== undefined
 }

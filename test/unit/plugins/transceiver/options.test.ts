@@ -14,6 +14,8 @@ const GOOD: TransceiverOptions = {
   limits: { requestsPerMinute: 6000, keys: {} },
 }
 
+const keys = ['0123456789abcdef0123456789abcdef']
+
 function complete(options: object) {
   return validate(Options, options, '/options', { placeholders: new Map(), missing: new Set() })
 }
@@ -45,8 +47,22 @@ test('each of these is wrong in its own place', () => {
       { listen: 'x', announce: 'y', relays: ['10.0.0.0/8', '10/8', ''] },
       ['/listen', '/announce', '/relays/1', '/relays/2'],
     ],
+    [
+      { control: { keys, allow: { cidrs: ['10/8'], ports: '0-1' } } },
+      ['/control/allow/cidrs/0', '/control/allow/ports'],
+    ],
+    [{ control: { keys, allow: { cidrs: ['10.0.0.0/8'], ports: '3490-3479' } } }, ['/control/allow/ports']],
   ]
   for (const [options, places] of rows) assert.deepEqual(pointers(options), places, JSON.stringify(options))
+})
+
+test('control is off unless it has keys, and keys are long', () => {
+  const { value, problems } = complete({ control: { keys } })
+  assert.deepEqual(problems, [])
+  assert.deepEqual(value?.control, { keys, allow: { cidrs: ['127.0.0.0/8', '::1/128'], ports: '3479' } })
+  for (const control of [{}, { keys: [] }, { keys: ['0123456789abcdef0123456789abcde'] }]) {
+    assert.equal(complete({ control }).problems.length, 1, JSON.stringify(control))
+  }
 })
 
 test('each of these is right', () => {

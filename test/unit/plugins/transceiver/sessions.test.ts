@@ -140,6 +140,40 @@ describe('ending a call', () => {
     assert.partialDeepStrictEqual(rig.ended, [{ caller: 'alice', reason: 'hang_up', fault: undefined }])
   })
 
+  it('is for one client secret, where one began it, and for its key', async () => {
+    await using rig = await Rig.open()
+    const offer = { sdp: OFFER, caller: { name: 'alice', clientSecret: 'one' } }
+    const { id } = await rig.sessions.create(offer)
+    assert.throws(
+      () => rig.sessions.describe(id, { name: 'alice', clientSecret: 'two' }),
+      refused('call_not_found'),
+    )
+    assert.throws(
+      () => rig.sessions.describe(id, { name: 'bob', clientSecret: 'one' }),
+      refused('call_not_found'),
+    )
+    assert.equal(rig.sessions.describe(id, { name: 'alice' }).id, id)
+    rig.sessions.hangUp(id, { name: 'alice', clientSecret: 'one' })
+    const keyed = await rig.sessions.create({ ...offer, caller: { name: 'alice' } })
+    assert.throws(() => rig.sessions.hangUp(keyed.id, offer.caller), refused('call_not_found'))
+  })
+
+  it('is told of to its own caller alone', async () => {
+    await using rig = await Rig.open()
+    const before = Math.floor(Date.now() / 1000)
+    const { id } = await rig.sessions.create({ sdp: OFFER, caller: rig.caller, model: 'm' })
+    const { created_at, duration_ms, ...told } = rig.sessions.describe(id, rig.caller)
+    assert.deepEqual(told, {
+      id,
+      object: 'realtime.call',
+      state: 'connecting',
+      model: 'm',
+      media: { packets_received: 0, packets_sent: 0, packets_lost: 0, jitter_ms: 0, round_trip_ms: null },
+    })
+    assert.ok(created_at >= before && duration_ms >= 0)
+    assert.throws(() => rig.sessions.describe(id, { name: 'bob' }), refused('call_not_found'))
+  })
+
   it('leaves no timer when it was the last', async () => {
     await using rig = await Rig.open({ bridge: loopback })
     const before = timers()
