@@ -1,7 +1,8 @@
-/** The command line: `earshot run FILE | check FILE | schema [--write] | version | help`. */
+/** The command line: `earshot run FILE | check FILE | schema [--write] | trace SESSION | version | help`. */
 
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { callIds } from './call-tracing.ts'
 import { editorSchemaText } from './config/editor-schema.ts'
 import { load } from './config/load.ts'
 import { hintFor } from './config/suggest.ts'
@@ -19,6 +20,7 @@ const HELP = `Earshot ${VERSION}: a voice AI edge.
   earshot run FILE          run the edge that a config file describes
   earshot check FILE        say whether a config file is right, and what is wrong with it
   earshot schema [--write]  print the config's JSON Schema for editors; --write makes it ./edge.schema.json
+  earshot trace SESSION     print the trace id of a call, from its session's 16 hex digits
   earshot version           print the version
   earshot help              print this
 
@@ -29,6 +31,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   run: (args) => withFile('run', args, (file) => run(file, fail)),
   check: (args) => withFile('check', args, check),
   schema,
+  trace,
   version: async () => print(`${VERSION}\n`),
   help: async () => print(HELP),
 }
@@ -82,6 +85,15 @@ async function schema(args: readonly string[]): Promise<number> {
   const path = resolve('edge.schema.json')
   writeFileSync(path, text)
   return print(`${path} written\n`)
+}
+
+async function trace([session, ...more]: readonly string[]): Promise<number> {
+  if (session === undefined || !/^[0-9a-f]{16}$/i.test(session) || more.length > 0) {
+    return complain(
+      'usage: earshot trace SESSION, 16 hex digits, as log lines and GET /transceiver/sessions have them\n',
+    )
+  }
+  return print(`${callIds(Buffer.from(session, 'hex')).traceId}\n`)
 }
 
 function print(text: string): 0 {

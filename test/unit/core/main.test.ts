@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
+import { callIds } from '../../../core/call-tracing.ts'
 import { pluginFolder } from './config/plugin-fixtures.ts'
 
 const MAIN = join(import.meta.dirname, '../../../core/main.ts')
@@ -109,6 +110,14 @@ test('wrong usage is exit code 64, with the nearest command', async () => {
 test('version and help are exit code 0 on stdout', async () => {
   assert.match((await outcome(earshot('version'))).out, /^\d+\.\d+\.\d+\n$/)
   assert.match((await outcome(earshot('--help'))).out, /earshot check FILE/)
+})
+
+test('a call’s trace id follows from its session', async () => {
+  const { code, out } = await outcome(earshot('trace', '0102030405060708'))
+  const { traceId } = callIds(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
+  assert.deepEqual([code, out], [0, `${traceId}\n`])
+  for (const wrong of [[], ['rtc_x'], ['01020304050607'], ['0102030405060708', 'x']])
+    assert.equal((await outcome(earshot('trace', ...wrong))).code, 64, wrong.join(' '))
 })
 
 test('check says what is valid, in which order, and opens nothing', async () => {
