@@ -1,65 +1,18 @@
 /**
  * Datagrams in batches: the memory that `recvmmsg` fills and `sendmmsg` sends from, laid out once. Nothing is allocated
  * after construction, and nothing here throws.
- *
- * A `struct mmsghdr` of 64-bit Linux has 64 bytes: name 0, namelen 8, iov 16, iovlen 24, control 32, controllen 40,
- * flags 48, length of the datagram 56. A `struct iovec` has 16: base 0, length 8.
  */
 
 import { HEAD_ROOM, MAX_DATAGRAM } from '../contracts/udp-port.ts'
 import type { Address } from '../wire/address.ts'
 import type { Libc } from './libc.ts'
-import { addressOf } from './native.ts'
+import { DONT_WAIT, HEADER, MessageMemory, SLOT_BYTES, VECTOR } from './message-memory.ts'
 import { AF_INET, AF_INET6, NAME_SIZE, nameLength, readName, writeName } from './socket-name.ts'
-
-/** Bytes of a slot: head room, the largest datagram, room behind. An odd number of cache lines: slots spread over the sets. */
-export const SLOT_BYTES = 2240
 
 /** Bytes a sent datagram may have: the largest that is received, and a header in front. */
 export const MAX_SENT = MAX_DATAGRAM + HEAD_ROOM
 
-const HEADER = 64
-const VECTOR = 16
-const DONT_WAIT = 0x40
 const TRUNCATED = 0x20
-
-/** Memory for `count` messages: their slots, headers, vectors and names, and where each part begins. */
-class MessageMemory {
-  readonly bytes: Buffer
-  readonly words: Uint32Array
-  readonly base: number
-  readonly headers: number
-  readonly vectors: number
-  readonly names: number
-
-  constructor(count: number) {
-    this.headers = count * SLOT_BYTES
-    this.vectors = this.headers + count * HEADER
-    this.names = this.vectors + count * VECTOR
-    const size = this.names + count * NAME_SIZE
-    this.bytes = Buffer.allocUnsafeSlow(size).fill(0)
-    this.words = new Uint32Array(this.bytes.buffer, 0, size >>> 2)
-    this.base = addressOf(this.bytes)
-    for (let i = 0; i < count; i++) this.#lay(i)
-  }
-
-  /** Writes the address of the byte at `target` to the one at `at`. */
-  point(at: number, target: number): void {
-    const address = this.base + target
-    this.words[at >>> 2] = address >>> 0
-    this.words[(at >>> 2) + 1] = Math.floor(address / 2 ** 32)
-  }
-
-  #lay(i: number): void {
-    const header = this.headers + i * HEADER
-    this.point(header, this.names + i * NAME_SIZE)
-    this.words[(header + 8) >>> 2] = NAME_SIZE
-    this.point(header + 16, this.vectors + i * VECTOR)
-    this.words[(header + 24) >>> 2] = 1
-    this.point(this.vectors + i * VECTOR, i * SLOT_BYTES + HEAD_ROOM)
-    this.words[(this.vectors + i * VECTOR + 8) >>> 2] = MAX_DATAGRAM
-  }
-}
 
 /** Received datagrams: slot `i` holds HEAD_ROOM bytes, then the i-th datagram of the last batch. */
 export class ReceiveVector {
@@ -72,9 +25,14 @@ export class ReceiveVector {
   constructor(libc: Libc, size: number) {
     this.size = size
     this.#libc = libc
-    this.#memory = new MessageMemory(size)
+    this.#memory = new MessageMemory(size, true)
     const { bytes } = this.#memory
     this.slots = Array.from({ length: size }, (_, i) => bytes.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES))
+  }
+
+  /** The address in memory of the first byte of slot `i`. */
+  address(i: number): number {
+    return this.#memory.base + i * SLOT_BYTES
   }
 
   /** Takes what waits at a socket, without waiting for more: how many datagrams, or -1 when there is none. */
@@ -112,7 +70,7 @@ export class SendVector {
     this.size = size
     this.#libc = libc
     this.#family = isIPv4 ? AF_INET : AF_INET6
-    this.#memory = new MessageMemory(size)
+    this.#memory = new MessageMemory(size, true)
     const { words, headers } = this.#memory
     for (let i = 0; i < size; i++) words[(headers + i * HEADER + 8) >>> 2] = nameLength(this.#family)
   }
