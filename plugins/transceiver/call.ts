@@ -47,6 +47,8 @@ export interface CallOptions {
   sendEvent(text: string): boolean
   /** The bridge has taken the call up: it reads the caller's audio, or the events. Called for each. */
   readonly onOpened?: () => void
+  /** Hears every event that the bridge sends, as it is sent. */
+  onSend?(text: string): void
   /** The bridge wants the call to end. Called once at most. */
   onEnd(reason: string): void
 }
@@ -137,6 +139,7 @@ export class Call implements BridgeCall {
   send(event: JsonObject): void {
     if (this.#closed) return
     const text = JSON.stringify(event)
+    this.#o.onSend?.(text)
     this.sendKept()
     if (this.#unsent.length === 0 && this.#o.sendEvent(text)) return
     if (this.#unsent.length >= MAX_EVENTS || this.#unsentText + text.length > MAX_EVENT_TEXT) {

@@ -13,6 +13,8 @@ import { droppedEvents, MAX_DEPTH, parseEvent, toErrorEvent } from './session-ev
 export interface EventChannelOptions {
   readonly role: 'server' | 'client'
   readonly offered: OfferedData
+  /** A channel with this id that neither side opens with a word (`negotiated: true`). */
+  readonly channelId?: number | undefined
   /** An SCTP packet for the peer. */
   send(packet: Uint8Array): void
   onOpen(): void
@@ -36,6 +38,7 @@ export class EventChannel {
       role: options.role,
       remotePort: options.offered.sctpPort,
       maxMessageSize: options.offered.maxMessageSize,
+      ...(options.channelId === undefined ? {} : { negotiatedId: options.channelId }),
       send: (packet) => options.send(packet),
       onOpen: () => options.onOpen(),
       onMessage: (_label, data) => this.#onMessage(data),

@@ -50,6 +50,7 @@ export default definePlugin({
         tracer: context.tracer,
         tracing: context.tracing,
         maxCalls: options.maxCalls,
+        limits: options.limits,
         connectMs: options.connectSeconds * 1000,
         maxCallMs: options.maxCallSeconds * 1000,
         timings: new CallTimings(context.meter),

@@ -16,6 +16,8 @@ export interface SessionOptions {
   /** Who calls and what was asked for, as the bridge will see it. */
   readonly call: Pick<CallOptions, 'id' | 'traceSession' | 'caller' | 'model' | 'session' | 'counters'>
   readonly offer: Offer
+  /** The data channel that the client sets up without a word, by its id. */
+  readonly channelId?: number | undefined
   readonly local: { readonly ufrag: string; readonly pwd: string }
   readonly ssrc: number
   readonly cname: string
@@ -28,6 +30,10 @@ export interface SessionOptions {
   readonly connectMs: number
   readonly maxCallMs: number
   random(length: number): Uint8Array
+  /** Makes another ufrag that leads to this session. */
+  newUfrag(): string
+  /** A ufrag of ours is not used any more. */
+  dropUfrag(ufrag: string): void
   /** The client showed itself at an address: its packets should come to this session. */
   onOpened(path: Path): void
   /** The client was shown to receive there. */

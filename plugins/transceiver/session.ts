@@ -9,13 +9,16 @@ import { Call } from './call.ts'
 import { DtlsLink } from './dtls-link.ts'
 import { EventChannel } from './event-channel.ts'
 import { Farewell } from './farewell.ts'
-import { IceAgent, type IceHandlers, type IceOutcome } from './ice/agent.ts'
+import type { IceAgent, IceOutcome } from './ice/agent.ts'
 import type { Path } from './ice/path.ts'
+import type { IceRestarts } from './ice/restarts.ts'
+import { Listeners } from './listeners.ts'
 import { MediaSession } from './media/media-session.ts'
 import type { SrtpKeys } from './media/srtp-keys.ts'
 import type { OfferedData } from './sdp/offer.ts'
 import { SecureMedia } from './secure-media.ts'
 import { toBridgeFault } from './session-events.ts'
+import { sessionIce } from './session-ice.ts'
 import type { SessionOptions, SessionState } from './session-options.ts'
 
 /** RFC 7675 §5.1: consent expires this long after the client's last check. */
@@ -26,6 +29,8 @@ export class Session {
   readonly id: string
   readonly caller: Principal
   readonly ice: IceAgent
+  readonly restarts: IceRestarts
+  readonly listeners = new Listeners((event, characters) => this.#call.pushEvent(event, characters))
   readonly media: MediaSession
   readonly startedAt: number
   state: SessionState = 'new'
@@ -39,12 +44,18 @@ export class Session {
   #farewell: Farewell | undefined
 
   constructor(options: SessionOptions) {
-    const { offer, local, random } = options
+    const { offer } = options
     this.#options = options
     this.id = options.call.id
     this.caller = options.call.caller
     this.#now = this.startedAt = options.now
-    this.ice = new IceAgent({ local, remote: offer.ice, random, handlers: this.#iceHandlers() })
+    const { agent, restarts } = sessionIce(
+      options,
+      () => this.#isClosed,
+      (path) => this.#onSelected(path),
+    )
+    this.ice = agent
+    this.restarts = restarts
     this.#dtls = new DtlsLink({
       offer,
       context: options.dtls,
@@ -73,6 +84,7 @@ export class Session {
       media: this.media,
       // Where no channel will ever be, nothing is kept for it.
       sendEvent: (text) => offer.data === undefined || (this.#events?.send(text) ?? false),
+      onSend: (text) => this.listeners.tell(text),
       onEnd: (reason) => this.#endByBridge(reason),
       onOpened: () => options.trace.end('bridge.open'),
     })
@@ -154,6 +166,7 @@ export class Session {
     this.state = 'closed'
     const end = this.#farewell ?? { reason, fault }
     this.#call.close(end.reason)
+    this.listeners.end(end.reason, end.fault)
     this.media.close()
     this.#events?.close()
     this.#dtls.close()
@@ -184,6 +197,7 @@ export class Session {
     this.#farewell = farewell
     if (this.state === 'connected') farewell.begin(this.#now)
     this.#call.close(reason)
+    this.listeners.end(reason, fault)
     this.media.close()
     return farewell
   }
@@ -202,21 +216,6 @@ export class Session {
     this.#secure?.close()
     this.#dtls.mute()
     this.close('peer_gone', new EdgeError('peer_gone', 'the client sends no checks any more'))
-  }
-
-  /** ICE may go on for a moment in a session that has closed within: it must not come back into anybody's tables. */
-  #iceHandlers(): IceHandlers {
-    const { socket, onOpened, onValidated, onForgotten } = this.#options
-    const unlessClosed = (tell: (path: Path) => void) => (path: Path) => {
-      if (!this.#isClosed) tell(path)
-    }
-    return {
-      send: (bytes, start, end, path) => socket.send(bytes, start, end, path),
-      onSelected: unlessClosed((path) => this.#onSelected(path)),
-      onOpened: unlessClosed(onOpened),
-      onValidated: unlessClosed(onValidated),
-      onForgotten: unlessClosed(onForgotten),
-    }
   }
 
   #onSelected(path: Path): void {
@@ -240,6 +239,7 @@ export class Session {
     return new EventChannel({
       role: this.#dtls.role,
       offered,
+      channelId: this.#options.channelId,
       send: (packet) => void this.#dtls.write(packet),
       onOpen: () => (this.#farewell ? this.#leave(this.#farewell) : this.#call.sendKept()),
       onEvent: (event, characters) => this.#call.pushEvent(event, characters),

@@ -5,6 +5,7 @@ import type { Address, CallTracing, EdgeError, InferenceBridge, RoutingCodec } f
 import type { CallCounters as Losses } from './call.ts'
 import type { CallTimings } from './call-timings.ts'
 import type { DtlsIdentity } from './peer/dtls-context.ts'
+import type { Limits } from './signaling/limits.ts'
 
 /** What the sessions stand on. */
 export interface SessionsOptions {
@@ -19,6 +20,8 @@ export interface SessionsOptions {
   readonly tracer: Tracer
   readonly tracing: CallTracing
   readonly maxCalls: number
+  /** How many of them one key may have; no limit without. */
+  readonly limits?: Limits
   readonly connectMs: number
   readonly maxCallMs: number
   readonly timings?: CallTimings

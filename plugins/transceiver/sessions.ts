@@ -4,18 +4,18 @@
  */
 
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
-import { EdgeError, type Principal, type Route, randomBytes } from '../../core/index.ts'
+import { EdgeError, type Principal, randomBytes } from '../../core/index.ts'
 import { noLosses } from './call.ts'
 import { type CallOrigin, describeCall } from './describe-call.ts'
+import { type MadeCall, makeCall } from './made-call.ts'
 import { type Paced, PlayoutClock } from './media/pacer.ts'
 import { MediaTotals } from './media-totals.ts'
 import { Routes } from './routes.ts'
-import { writeAnswer } from './sdp/answer.ts'
 import { type Offer, parseOffer } from './sdp/offer.ts'
 import { Session } from './session.ts'
 import { startTrace } from './session-trace.ts'
 import { type CallCounters, END_REASONS, type SessionsOptions } from './sessions-options.ts'
-import { CALL_SECRET_BYTES, makeCallId, parseCallId, sameSecret } from './signaling/call-id.ts'
+import { parseCallId, sameSecret } from './signaling/call-id.ts'
 import {
   type CallDescription,
   type CallRequest,
@@ -23,7 +23,9 @@ import {
   callNotFound,
   type StartedCall,
 } from './signaling/call-service.ts'
+import { CallQuota } from './signaling/limits.ts'
 import { mayReach } from './signaling/may-reach.ts'
+import type { ReachedCall } from './signaling/reached-call.ts'
 import type { TransceiverSocket } from './socket.ts'
 
 /** How often sessions' timers are looked at. */
@@ -48,6 +50,7 @@ export class Sessions implements CallService {
   readonly media = new MediaTotals()
   readonly #options: SessionsOptions
   readonly #socket: TransceiverSocket
+  readonly #quota: CallQuota
   readonly #clock = new PlayoutClock({ onFault: (cause, member) => this.#fail(cause, member) })
   /** By the session's bytes in hex. */
   readonly #held = new Map<string, Held>()
@@ -59,6 +62,7 @@ export class Sessions implements CallService {
   constructor(options: SessionsOptions, socket: TransceiverSocket) {
     this.#options = options
     this.#socket = socket
+    this.#quota = new CallQuota(options.limits)
   }
 
   /** How many calls there are. */
@@ -75,8 +79,11 @@ export class Sessions implements CallService {
     const askedAt = performance.now()
     await this.#turn()
     try {
-      this.#admit()
-      return this.#start(request, parseOffer(request.sdp), askedAt)
+      this.#admit(request.caller)
+      const offer = parseOffer(request.sdp)
+      const made = makeCall(this.#options, offer, request.channelId)
+      this.#open(request, offer, made, askedAt)
+      return { id: made.id, sdp: made.sdp }
     } catch (error) {
       count(this.counters.refused, error instanceof EdgeError ? error.code : 'internal')
       throw error
@@ -90,6 +97,10 @@ export class Sessions implements CallService {
   describe(id: string, caller: Principal): CallDescription {
     const held = this.#find(id, caller)
     return describeCall(id, held.session, held, performance.now())
+  }
+
+  reach(id: string, caller: Principal): ReachedCall {
+    return this.#find(id, caller).session
   }
 
   /** Takes no new calls from now on; resolves when the last has ended, or ends what is left at the deadline. */
@@ -133,48 +144,18 @@ export class Sessions implements CallService {
     return this.#lastTurn
   }
 
-  #admit(): void {
+  #admit(caller: Principal): void {
     if (this.#draining) throw new EdgeError('draining', 'This edge is shutting down. Try again elsewhere.')
+    this.#quota.check(caller)
     if (this.#held.size < this.#options.maxCalls) return
     throw new EdgeError('too_many_calls', `All ${this.#options.maxCalls} lines are taken. Try again soon.`)
   }
 
-  #start(request: CallRequest, offer: Offer, askedAt: number): StartedCall {
-    const { codec, cluster, address, advertise, identity } = this.#options
-    const route: Route = { cluster, address, session: randomBytes(8) }
-    const local = { ufrag: codec.encode(route, 'ufrag'), pwd: randomBytes(16).toString('hex') }
-    const secret = randomBytes(CALL_SECRET_BYTES)
-    const id = makeCallId(codec, route, secret)
-    const ssrc = randomBytes(4).readUInt32BE()
-    const cname = randomBytes(8).toString('hex')
-    const sdp = writeAnswer(offer, {
-      ...local,
-      fingerprint: identity.fingerprint,
-      candidates: advertise,
-      ssrc,
-      cname,
-      sessionId: String(randomBytes(4).readUInt32BE()),
-    })
-    this.#open(request, offer, { route, local, secret, ssrc, cname, askedAt })
-    return { id, sdp }
-  }
-
-  #open(
-    request: CallRequest,
-    offer: Offer,
-    made: {
-      route: Route
-      local: { ufrag: string; pwd: string }
-      secret: Uint8Array
-      ssrc: number
-      cname: string
-      askedAt: number
-    },
-  ): void {
-    const { bridge, identity, connectMs, maxCallMs, onStarted } = this.#options
+  #open(request: CallRequest, offer: Offer, made: MadeCall, askedAt: number): void {
+    const { bridge, codec, identity, connectMs, maxCallMs, onStarted } = this.#options
     const { route, local, secret, ssrc, cname } = made
     const key = toHex(route.session)
-    const trace = startTrace(this.#options, request, route.session, made.askedAt)
+    const trace = startTrace(this.#options, request, route.session, askedAt)
     const session: Session = new Session({
       call: {
         id: key,
@@ -185,6 +166,7 @@ export class Sessions implements CallService {
         ...(request.session === undefined ? {} : { session: request.session }),
       },
       offer,
+      channelId: request.channelId,
       local,
       ssrc,
       cname,
@@ -197,6 +179,12 @@ export class Sessions implements CallService {
       connectMs,
       maxCallMs,
       random: randomBytes,
+      newUfrag: () => {
+        const ufrag = codec.encode(route, 'ufrag')
+        this.routes.addUfrag(ufrag, session)
+        return ufrag
+      },
+      dropUfrag: (ufrag) => this.routes.removeUfrag(ufrag, session),
       onOpened: (path) => void this.routes.claim(path, session),
       onValidated: (path) => this.routes.confirm(path, session),
       onForgotten: (path) => this.routes.leave(path, session),
@@ -204,6 +192,7 @@ export class Sessions implements CallService {
     })
     this.#held.set(key, { session, secret, model: request.model, createdAt: Date.now() })
     this.routes.addUfrag(local.ufrag, session)
+    this.#quota.take(request.caller)
     this.counters.started++
     trace.offered()
     onStarted?.({ id: key, caller: request.caller.name })
@@ -213,6 +202,7 @@ export class Sessions implements CallService {
 
   #onClosed(key: string, session: Session, reason: string, fault: EdgeError | undefined): void {
     this.#held.delete(key)
+    this.#quota.give(session.caller)
     this.routes.remove(session)
     const counted = END_REASONS.has(reason) ? reason : 'bridge_ended'
     count(this.counters.ended, counted)

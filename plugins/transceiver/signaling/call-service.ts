@@ -1,6 +1,7 @@
 /** What signaling needs of the transceiver: to start a call from an offer, and to ask about or end one by its id. */
 
 import { EdgeError, type JsonObject, type Principal } from '../../../core/index.ts'
+import type { ReachedCall } from './reached-call.ts'
 
 /** A client's wish to start a call. */
 export interface CallRequest {
@@ -53,6 +54,8 @@ export interface CallService {
   hangUp(id: string, caller: Principal): void
   /** What is known of a call. Throws likewise. */
   describe(id: string, caller: Principal): CallDescription
+  /** The call itself. Throws likewise. */
+  reach(id: string, caller: Principal): ReachedCall
 }
 
 /**

@@ -39,9 +39,3 @@ export function callersBy(
     },
   }
 }
-
-/** Whether a call that `owner` made may be asked about or ended by `caller`. */
-export function mayReach(owner: Principal, caller: Principal): boolean {
-  if (owner.name !== caller.name) return false
-  return caller.clientSecret === undefined || caller.clientSecret === owner.clientSecret
-}

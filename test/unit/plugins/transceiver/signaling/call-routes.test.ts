@@ -23,6 +23,7 @@ before(async () => {
       create: (request) => calls.create(request),
       hangUp: (id, caller) => calls.hangUp(id, caller),
       describe: (id, caller) => calls.describe(id, caller),
+      reach: (id, caller) => calls.reach(id, caller),
     },
     door: { identify: authenticate },
   })

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import type { CallService } from '../../../../../plugins/transceiver/signaling/call-service.ts'
 import { registerCalls } from '../../../../../plugins/transceiver/signaling/calls.ts'
 import { startOptions } from './all-routes.ts'
-import { ANSWER, BODY_LIMIT, DESCRIBED, ID, listener, OneCall, ORIGIN } from './support.ts'
+import { ANSWER, BODY_LIMIT, DESCRIBED, FakeReach, ID, listener, OneCall, ORIGIN } from './support.ts'
 
 const sdp = { authorization: 'Bearer alice', 'content-type': 'application/sdp' }
 
@@ -118,6 +118,7 @@ describe('starting a call', () => {
       },
       hangUp: (id) => hungUp.resolve(id),
       describe: () => DESCRIBED,
+      reach: () => new FakeReach(),
     }
     const hungUp = Promise.withResolvers<string>()
     const second = await listener()

@@ -3,12 +3,18 @@
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { createListener } from '../../../../../core/http.ts'
-import { EdgeError, type Principal } from '../../../../../core/index.ts'
+import { EdgeError, type JsonObject, type Principal } from '../../../../../core/index.ts'
 import type {
   CallDescription,
   CallRequest,
   CallService,
 } from '../../../../../plugins/transceiver/signaling/call-service.ts'
+import type {
+  CallIce,
+  EventListener,
+  JoinedCall,
+  ReachedCall,
+} from '../../../../../plugins/transceiver/signaling/reached-call.ts'
 
 export const BODY_LIMIT = 4096
 export const ORIGIN = 'https://app.example'
@@ -49,6 +55,47 @@ export class OneCall implements CallService {
     if (caller.name !== 'alice')
       throw new EdgeError('call_not_found', `${id} is not yours`, { param: 'caller' })
     return DESCRIBED
+  }
+
+  readonly reached = new FakeReach()
+
+  reach(id: string, caller: Principal): FakeReach {
+    this.describe(id, caller)
+    return this.reached
+  }
+}
+
+/** A call whose ICE restarts as it is told, with no session behind it. */
+export class FakeReach implements ReachedCall {
+  readonly listening = new Set<EventListener>()
+  readonly sent: JsonObject[] = []
+  remote = { ufrag: 'abcd', pwd: 'p'.repeat(22) }
+  generation = 1
+  readonly restarts: CallIce
+
+  constructor() {
+    const reach = this
+    this.restarts = {
+      get tag() {
+        return `tag${reach.generation}`
+      },
+      isCurrent: ({ ufrag, pwd }) => ufrag === this.remote.ufrag && pwd === this.remote.pwd,
+      restart: (remote) => {
+        this.remote = remote
+        this.generation++
+        return { ufrag: `ours${this.generation}`, pwd: 'q'.repeat(32) }
+      },
+    }
+  }
+
+  readonly listeners = {
+    join: (listener: EventListener): JoinedCall => {
+      this.listening.add(listener)
+      return {
+        send: (event) => void this.sent.push(event),
+        leave: () => void this.listening.delete(listener),
+      }
+    },
   }
 }
 

@@ -1,0 +1,64 @@
+/**
+ * The ICE restarts of one session (RFC 8445 §9): new credentials for both sides, the old ones good until the new are used,
+ * and a tag that says which are the latest, for signaling that must not act on older ones. Pure but for the randomness it
+ * is given.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Credentials } from './generation.ts'
+
+/** What restarts are made with. */
+export interface IceRestartOptions {
+  readonly local: Credentials
+  readonly remote: Credentials
+  random(length: number): Uint8Array
+  /** Makes a ufrag that leads to the session too. */
+  newUfrag(): string
+  /** A ufrag of ours is not used any more. */
+  dropUfrag(ufrag: string): void
+  /** Prepares the agent. */
+  onRestart(local: Credentials, remote: Credentials): void
+}
+
+/** One session's credentials through its restarts. */
+export class IceRestarts {
+  readonly #o: IceRestartOptions
+  #live: string
+  #next: string | undefined
+  #remote: Credentials
+
+  constructor(options: IceRestartOptions) {
+    this.#o = options
+    this.#live = options.local.ufrag
+    this.#remote = options.remote
+  }
+
+  /** Names the latest credentials; opaque, letters, digits, `-` and `_`. */
+  get tag(): string {
+    const text = `${this.#next ?? this.#live} ${this.#remote.ufrag}`
+    return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  }
+
+  /** Whether these are the client's latest credentials. */
+  isCurrent({ ufrag, pwd }: Credentials): boolean {
+    return ufrag === this.#remote.ufrag && pwd === this.#remote.pwd
+  }
+
+  /** Takes the client's new credentials and returns ours. Media goes on as it was until the client uses them. */
+  restart(remote: Credentials): Credentials {
+    const local = { ufrag: this.#o.newUfrag(), pwd: Buffer.from(this.#o.random(16)).toString('hex') }
+    if (this.#next !== undefined) this.#o.dropUfrag(this.#next)
+    this.#next = local.ufrag
+    this.#remote = remote
+    this.#o.onRestart(local, remote)
+    return local
+  }
+
+  /** The latest credentials have been used: what was before them is void. */
+  completed(): void {
+    if (this.#next === undefined) return
+    this.#o.dropUfrag(this.#live)
+    this.#live = this.#next
+    this.#next = undefined
+  }
+}
