@@ -1,0 +1,137 @@
+/** One call's conversation with its backend over an open socket: the translation decides, this does. */
+
+import type { WebSocket } from 'ws'
+import { type BridgeCall, EdgeError, type JsonObject } from '../../../core/index.ts'
+import { brokenOff, Link } from './link.ts'
+import type { Action, Interrupter } from './pure/actions.ts'
+import { Translation, type TranslationOptions } from './pure/translation.ts'
+import { Speaker } from './speaker.ts'
+import type { Turns } from './turns.ts'
+import { Uplink } from './uplink.ts'
+
+/** What a conversation is told. */
+export interface ConversationOptions extends TranslationOptions {
+  readonly connectTimeoutMs: number
+  readonly idleTimeoutMs: number
+  readonly maxQueuedMs: number
+  readonly turns: Turns
+  onInterrupted(by: Interrupter): void
+}
+
+/** A conversation, from `run` to the end of call or connection. */
+export class Conversation {
+  readonly #call: BridgeCall
+  readonly #o: ConversationOptions
+  readonly #translation: Translation
+  readonly #link: Link
+  readonly #uplink: Uplink
+  readonly #speaker: Speaker
+  readonly #ready = Promise.withResolvers<void>()
+  readonly #onAbort = (): void => this.#link.end()
+  #patience: NodeJS.Timeout | undefined
+  #over = false
+
+  constructor(socket: WebSocket, call: BridgeCall, options: ConversationOptions) {
+    this.#call = call
+    this.#o = options
+    this.#translation = new Translation(options)
+    this.#link = new Link(socket, options.idleTimeoutMs, {
+      onEvent: (event) => this.#onBackend(event),
+      onOver: () => this.#onOver(),
+    })
+    this.#uplink = new Uplink(call, options.rate, (text) => this.#link.send(text))
+    this.#speaker = new Speaker(call, this.#link, options, (cause) => this.#fail(cause))
+  }
+
+  /** Holds the conversation. Rejects with EdgeError `bridge_failed` or `bridge_timeout` when it breaks off. */
+  async run(): Promise<void> {
+    const { signal } = this.#call
+    this.#patience = setTimeout(() => this.#onLate(), this.#o.connectTimeoutMs)
+    signal.addEventListener('abort', this.#onAbort)
+    this.#link.start()
+    if (signal.aborted) this.#link.end()
+    for (const pump of [this.#sendAudio(), this.#sendEvents(), this.#watchPlayout()])
+      pump.catch((cause) => this.#fail(cause))
+    const fault = await this.#link.closed
+    signal.removeEventListener('abort', this.#onAbort)
+    if (fault) throw fault
+  }
+
+  async #sendAudio(): Promise<void> {
+    await this.#ready.promise
+    if (!this.#over) await this.#uplink.run()
+  }
+
+  async #sendEvents(): Promise<void> {
+    for await (const event of this.#call.events) {
+      await this.#ready.promise
+      if (this.#over) return
+      for (const action of this.#translation.fromClient(event)) await this.#do(action)
+    }
+  }
+
+  async #watchPlayout(): Promise<void> {
+    for await (const event of this.#call.playout) {
+      if (this.#over) return
+      // More may have been queued since it drained: then it drains again.
+      if (event.type === 'drained' && this.#call.queuedMs > 0) continue
+      this.#doAll(this.#translation.fromPlayout(event))
+    }
+  }
+
+  #onBackend(event: JsonObject): void {
+    this.#o.turns.note(event)
+    this.#doAll(this.#translation.fromBackend(event))
+    if (this.#translation.ready) this.#ready.resolve()
+  }
+
+  #doAll(actions: readonly Action[]): void {
+    for (const action of actions) void this.#do(action)
+  }
+
+  /** Resolves, where that takes a while, when there is room for more. */
+  #do(action: Action): Promise<void> | undefined {
+    switch (action.do) {
+      case 'tell':
+        this.#call.send(action.event)
+        return undefined
+      case 'ask':
+        return this.#link.send(JSON.stringify(action.event))
+      case 'ask-when-heard':
+        return this.#askWhenHeard(action.event)
+      case 'play':
+        this.#speaker.play(action.data, action.tag)
+        return undefined
+      case 'flush':
+        this.#o.onInterrupted(action.by)
+        this.#doAll(this.#translation.flushed(this.#speaker.flush()))
+        return undefined
+    }
+  }
+
+  async #askWhenHeard(event: JsonObject): Promise<void> {
+    await this.#call.heard()
+    if (this.#over) return
+    this.#uplink.flush()
+    await this.#link.send(JSON.stringify(event))
+  }
+
+  #onLate(): void {
+    const took = `${this.#o.connectTimeoutMs} ms`
+    if (this.#translation.ready) this.#doAll(this.#translation.release())
+    else this.#fail(new EdgeError('bridge_timeout', `The backend sent no session.created within ${took}.`))
+  }
+
+  #fail(cause: unknown): void {
+    this.#link.end(cause instanceof EdgeError ? cause : brokenOff(cause))
+  }
+
+  #onOver(): void {
+    clearTimeout(this.#patience)
+    if (!this.#call.signal.aborted) this.#doAll(this.#translation.release())
+    this.#over = true
+    this.#speaker.close()
+    this.#o.turns.close()
+    this.#ready.resolve()
+  }
+}
