@@ -12,6 +12,7 @@ import { pluginContext } from '../../../core/testing/plugin-context.ts'
 import demo from '../../../plugins/demo/index.ts'
 import { loopback } from '../../../plugins/inference-bridge/loopback/bridge.ts'
 import loopbackPlugin from '../../../plugins/inference-bridge/loopback/index.ts'
+import openaiRealtime from '../../../plugins/inference-bridge/openai-realtime/index.ts'
 import websocket from '../../../plugins/inference-bridge/websocket/index.ts'
 import memoryRecovery from '../../../plugins/memory-recovery/index.ts'
 import { MemoryStore } from '../../../plugins/memory-recovery/store.ts'
@@ -32,6 +33,12 @@ const ingress = { addresses: [address('127.0.0.1:3478')] }
 const PLUGINS: Readonly<Record<string, (context: Context) => unknown>> = {
   demo: (context) => demo.setup(complete(demo.options, {}), {}, context),
   'inference-bridge/loopback': (context) => loopbackPlugin.setup({}, {}, context),
+  'inference-bridge/openai-realtime': (context) =>
+    openaiRealtime.setup(
+      complete(openaiRealtime.options, { url: 'ws://127.0.0.1:1/', model: 'any' }),
+      {},
+      context,
+    ),
   'inference-bridge/websocket': (context) =>
     websocket.setup(complete(websocket.options, { url: 'ws://127.0.0.1:1/' }), {}, context),
   'memory-recovery': (context) => memoryRecovery.setup(complete(memoryRecovery.options, {}), {}, context),
