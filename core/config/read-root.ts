@@ -2,7 +2,7 @@
 
 import { checkRoot } from './check-root.ts'
 import type { Filled } from './interpolate.ts'
-import { isObject } from './pointer.ts'
+import { isObject, join } from './pointer.ts'
 import type { ConfigProblem } from './problem.ts'
 import { secretsOf } from './redact.ts'
 import { RootConfig } from './root-schema.ts'
@@ -19,13 +19,27 @@ export interface Root {
 
 /** Checks the root by its schema, and each section whose shape is right by what a schema cannot say. */
 export function readRoot(filled: Filled): Root {
-  const checked = validate(RootConfig, filled.value, '', filled)
+  const checked = validate(RootConfig, withoutEmptyKeys(filled), '', filled)
   const secrets = secretsOf(asSchema(RootConfig), checked.value, '', filled)
   const sound = soundSections(checked)
   const more = sound ? checkRoot(sound, filled.missing) : []
   const { value } = checked
   const config = isRoot(value, checked.broken) ? value : undefined
   return { value, config, problems: [...checked.problems, ...more], secrets }
+}
+
+/**
+ * A key of which `${NAME:-}` left nothing is none: so a file may name a key that only some places have. Elsewhere than
+ * on loopback one is demanded all the same.
+ */
+function withoutEmptyKeys({ value, placeholders, missing }: Filled): unknown {
+  if (!isObject(value) || !isObject(value.http) || !isObject(value.http.keys)) return value
+  const isThere = ([name, secret]: [string, unknown]): boolean => {
+    const pointer = join('/http/keys', name)
+    return secret !== '' || !placeholders.has(pointer) || missing.has(pointer)
+  }
+  const keys = Object.fromEntries(Object.entries(value.http.keys).filter(isThere))
+  return { ...value, http: { ...value.http, keys } }
 }
 
 /** The config with every section that is broken replaced by its defaults, so that the others are still looked at. */

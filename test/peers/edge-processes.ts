@@ -8,11 +8,11 @@
  */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { eventually } from '../../core/testing/check.ts'
+import { makeSecrets } from '../../deploy/secrets.ts'
 import { metricIn } from './metric-text.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -25,7 +25,7 @@ export type Env = Readonly<Record<string, string>>
 /** A line of the log. */
 export type LogEntry = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string }
 
-/** Every port that the configs in `deploy/roles` name, left to the system; and no time for calls to go on. */
+/** Every port that the configs in `deploy/roles` name, left to the system; no Redis, and no time for calls to go on. */
 const ANY_PORTS: Env = {
   EARSHOT_HTTP_PORT: '0',
   EARSHOT_ADMIN_PORT: '0',
@@ -33,18 +33,12 @@ const ANY_PORTS: Env = {
   EARSHOT_UPSTREAM_PORT: '0',
   EARSHOT_TRANSCEIVER_PORT: '0',
   EARSHOT_TRANSCEIVER_PORTS: '1024-65535',
+  EARSHOT_REDIS_URL: 'redis://127.0.0.1:1',
   EARSHOT_DRAIN_SECONDS: '0',
 }
 
 /** The secrets that relays and transceivers of one deployment share, made anew. */
-export function sharedSecrets(): Env {
-  const secret = (bytes: number): string => randomBytes(bytes).toString('hex')
-  return {
-    EARSHOT_ROUTING_KEY: secret(16),
-    EARSHOT_CONTROL_KEY: secret(32),
-    EARSHOT_RECOVERY_SECRET: secret(32),
-  }
-}
+export const sharedSecrets: () => Env = makeSecrets
 
 /** Makes transceivers answer with this relay's public address. For several, use a config of your own. */
 export function advertising(relay: EdgeProcess): Env {

@@ -169,3 +169,16 @@ test('a file that does not exist, and one that is a folder', async () => {
   })
   await assert.rejects(load(folder, {}), { code: 'config_invalid', message: /it cannot be read \(EISDIR\)/ })
 })
+
+test('an API key that a place does not have is none, and is demanded where others can reach', async () => {
+  const http = (listen: string) => ({ http: { listen, keys: { app: '${EARSHOT_API_KEY:-}' } }, plugins: {} })
+  const { config } = await loadText(http('127.0.0.1:8080'))
+  assert.deepEqual(config.http.keys, {})
+  const key = 'an-api-key-of-some-length'
+  assert.deepEqual((await loadText(http('0.0.0.0:80'), { EARSHOT_API_KEY: key })).config.http.keys, {
+    app: key,
+  })
+  await assert.rejects(loadText(http('0.0.0.0:80')), /http\.keys has no API key/)
+  await assert.rejects(loadText({ http: { keys: { app: '' } }, plugins: {} }), /\/http\/keys\/app/)
+  await assert.rejects(loadText({ http: { keys: { app: '${NONE}' } }, plugins: {} }), /NONE is not set/)
+})
