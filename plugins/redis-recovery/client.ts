@@ -67,6 +67,8 @@ function common({ commandTimeoutMs, connectTimeoutMs }: RedisOptions) {
     connectionName: 'earshot',
     commandTimeout: commandTimeoutMs,
     connectTimeout: connectTimeoutMs,
+    // A server that hangs does not answer a farewell either.
+    disconnectTimeout: 100,
     // commandTimeout gives up on an answer, not on the connection: a server that hangs would be sent ever more.
     socketTimeout: SILENCE * commandTimeoutMs,
     maxRetriesPerRequest: 0,

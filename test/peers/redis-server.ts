@@ -110,14 +110,17 @@ export class RedisServer implements AsyncDisposable {
     return client.redis.call(name, ...args)
   }
 
-  /** A client of it, connected, to be disposed of. */
-  async client(): Promise<{ readonly redis: Redis } & AsyncDisposable> {
+  /** A client of it, connected, to be disposed of. `user` where `default` may not. */
+  async client(
+    user: { readonly username?: string; readonly password?: string } = {},
+  ): Promise<{ readonly redis: Redis } & AsyncDisposable> {
     const { tls } = this.#options
     const redis = new Redis(this.port, '127.0.0.1', {
       lazyConnect: true,
       protocol: 2,
       retryStrategy: null,
       enableReadyCheck: false,
+      ...user,
       ...(tls ? { tls: { ca: tls.caText, cert: tls.certText, key: tls.keyText } } : {}),
     })
     redis.on('error', () => {})

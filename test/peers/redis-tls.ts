@@ -1,15 +1,19 @@
-/** A certificate for a Redis server on loopback, in files as redis-server and an operator name them. */
+/** Certificates for a Redis server on loopback and for its clients, in files as redis-server and an operator name them. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selfSigned } from '../../core/self-signed.ts'
 
-/** Paths of PEM files, and what is in them. It signs itself: `ca` is `cert`. */
+/** Paths of PEM files, and what is in them. Each certificate signs itself; `ca` holds both. */
 export interface RedisTlsFiles extends AsyncDisposable {
   readonly ca: string
+  /** The server's. */
   readonly cert: string
   readonly key: string
+  /** A client's, for servers that ask for one. */
+  readonly clientCert: string
+  readonly clientKey: string
   readonly caText: string
   readonly certText: string
   readonly keyText: string
@@ -20,17 +24,25 @@ export async function redisTlsFiles(
   hosts: readonly string[] = ['127.0.0.1', 'localhost'],
 ): Promise<RedisTlsFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-redis-tls-'))
-  const made = selfSigned('redis of a test', Date.now(), hosts)
-  const certText = pem('CERTIFICATE', made.certificate)
-  const keyText = pem('PRIVATE KEY', made.privateKey)
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
-  await writeFile(cert, certText)
-  await writeFile(key, keyText)
+  const file = async (name: string, text: string): Promise<string> => {
+    const path = join(folder, name)
+    await writeFile(path, text)
+    return path
+  }
+  const server = selfSigned('redis of a test', Date.now(), hosts)
+  // Without hosts it names no purpose, so that a server takes it from a client.
+  const client = selfSigned('relay of a test', Date.now())
+  const certText = pem('CERTIFICATE', server.certificate)
+  const keyText = pem('PRIVATE KEY', server.privateKey)
+  const clientText = pem('CERTIFICATE', client.certificate)
+  const caText = certText + clientText
   return {
-    ca: cert,
-    cert,
-    key,
-    caText: certText,
+    ca: await file('ca.pem', caText),
+    cert: await file('server.pem', certText),
+    key: await file('server.key', keyText),
+    clientCert: await file('client.pem', clientText),
+    clientKey: await file('client.key', pem('PRIVATE KEY', client.privateKey)),
+    caText,
     certText,
     keyText,
     async [Symbol.asyncDispose]() {
