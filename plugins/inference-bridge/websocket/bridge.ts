@@ -44,9 +44,10 @@ export class WebSocketBridge implements InferenceBridge {
       description: 'Conversations that failed, by error code.',
       unit: '{conversation}',
     })
-    this.#connectTime = meter.createHistogram('earshot.websocket_bridge.connect_time', {
+    this.#connectTime = meter.createHistogram('earshot.websocket_bridge.connect.duration', {
       description: 'How long connecting took.',
-      unit: 'ms',
+      unit: 's',
+      advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] },
     })
   }
 
@@ -56,7 +57,7 @@ export class WebSocketBridge implements InferenceBridge {
       const started = performance.now()
       const socket = await this.#inSpan('bridge.connect', call, () => connect(this.#options, call.signal))
       if (!socket) return
-      this.#connectTime.record(performance.now() - started)
+      this.#connectTime.record((performance.now() - started) / 1000)
       await this.#inSpan('bridge.session', call, () => this.#converse(socket, call))
     } catch (error) {
       this.#failures.add(1, { code: error instanceof EdgeError ? error.code : 'internal' })
