@@ -39,7 +39,7 @@ export class FakeClock {
   advance(ms: number): void {
     const end = this.#now + ms
     for (let timer = this.#next(end); timer; timer = this.#next(end)) {
-      this.#now = timer.at
+      this.#now = Math.max(this.#now, timer.at)
       if (timer.every > 0) {
         timer.at += timer.every
         // To the back of the set, so that timers of one time take turns.
@@ -49,6 +49,11 @@ export class FakeClock {
       timer.run()
     }
     this.#now = end
+  }
+
+  /** Moves on as a process does that is busy: nothing runs until the next `advance`. */
+  stall(ms: number): void {
+    this.#now += ms
   }
 
   #add(timer: Timer): () => void {

@@ -173,7 +173,7 @@ describe('a backend that sends too much, or reads too little', () => {
   it('ten minutes of sound at once: it is played in time, and what is not yet read waits at the backend', async () => {
     const backend = await talking()
     const memory = memoryInUse()
-    for (let n = 0; n < 600; n++) backend.socket.send(Buffer.alloc(48_000))
+    for (let n = 0; n < 600; n++) backend.socket.send(Buffer.alloc(48_000, 1))
     await client.audio.takeMany(50)
     const grown = (memoryInUse() - memory - backend.socket.bufferedAmount) / MEGABYTE
     assert.ok(backend.socket.bufferedAmount > 10 * MEGABYTE, 'most of it is still at the backend')

@@ -4,16 +4,12 @@
  */
 
 import { randomInt } from 'node:crypto'
-import {
-  type AudioFormat,
-  type AudioFrame,
-  HEAD_ROOM,
-  type Played,
-  type PlayoutEvent,
-} from '../../../core/index.ts'
+import { type AudioFrame, HEAD_ROOM, type Played, type PlayoutEvent } from '../../../core/index.ts'
+import type { MediaSessionOptions } from './media-session-options.ts'
 import { MediaStats } from './media-stats.ts'
 import { ntpFraction, ntpMiddle, ntpSeconds } from './ntp.ts'
-import type { Paced, PlayoutClock } from './pacer.ts'
+import { VOICE } from './opus-encoder.ts'
+import type { Paced } from './pacer.ts'
 import { roundTripMs, TICKS_PER_MS } from './receive-stats.ts'
 import { MediaReceiver } from './receiver.ts'
 import {
@@ -27,37 +23,6 @@ import {
   writeSenderReport,
 } from './rtcp.ts'
 import { MediaSender } from './sender.ts'
-
-/** What the offer said of its audio. */
-export interface AgreedAudio {
-  /** Opus' payload type. */
-  readonly payloadType: number
-  /** Telephone events' payload types. */
-  readonly telephoneEvents: readonly number[]
-  /** The clock rate in Hz of each of them; 48000 unless given. */
-  readonly telephoneClockRates?: readonly number[]
-  /** The caller's own; nothing is sent to one that only sends. Default `sendrecv`. */
-  readonly direction?: string
-}
-
-/** What a session is told. */
-export interface MediaSessionOptions {
-  readonly ssrc: number
-  /** At most 255 bytes of UTF-8. */
-  readonly cname: string
-  readonly audio: AgreedAudio
-  readonly format: AudioFormat
-  readonly clock: PlayoutClock
-  /** Where sequence numbers and timestamps begin; random unless given. */
-  readonly initial?: { readonly sequence: number; readonly timestamp: number }
-  /** Plain RTP in bytes[start, end), with HEAD_ROOM in front and 64 bytes behind; reused after it returns. */
-  sendRtp(bytes: Buffer, start: number, end: number): void
-  /** Plain RTCP, likewise. */
-  sendRtcp(bytes: Buffer, start: number, end: number): void
-  onFrame(frame: AudioFrame): void
-  /** One of 0–9, *, #, A–D; once an event, when it has ended. */
-  onTelephoneEvent(digit: string, durationMs: number): void
-}
 
 /** The longest report: sender info and a block, a name of 255 bytes, a goodbye. */
 const reports = Buffer.alloc(HEAD_ROOM + 52 + 268 + 8 + 64)
@@ -97,6 +62,7 @@ export class MediaSession implements Paced {
       ssrc: options.ssrc,
       payloadType: audio.payloadType,
       format,
+      opus: options.opus ?? VOICE,
       // Below 2^15: a receiver that loses the first packets must not guess the wrong rollover (RFC 3711 §3.3.1).
       sequence: options.initial?.sequence ?? randomInt(2 ** 15),
       timestamp: options.initial?.timestamp ?? randomInt(2 ** 32),
@@ -144,7 +110,8 @@ export class MediaSession implements Paced {
    * there is room for more; rejects with EdgeError `bridge_failed` for what is no such frame.
    */
   play(frame: AudioFrame, tag?: string): Promise<void> {
-    const room = this.#sender.push(frame, tag)
+    const slot = this.#started ? this.#o.clock.slotAt(this.#o.clock.now()) : undefined
+    const room = this.#sender.push(frame, tag, slot)
     this.#wake()
     return room
   }
@@ -231,6 +198,7 @@ export class MediaSession implements Paced {
       },
       reportBlock: (_reporter, about) => {
         if (about.ssrc !== this.#o.ssrc) return
+        this.#sender.reported(about.fractionLost)
         stats.peerLost = about.cumulativeLost
         stats.peerJitterMs = about.jitter / TICKS_PER_MS
         stats.roundTripMs = roundTripMs(ntpMiddle(this.#now), about) ?? stats.roundTripMs

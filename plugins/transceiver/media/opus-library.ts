@@ -27,6 +27,7 @@ export interface OpusExports {
   opus_encoder_init(encoder: number, rate: number, channels: number, application: number): number
   opus_encode(encoder: number, pcm: number, frameSize: number, packet: number, maxBytes: number): number
   opus_encoder_ctl_set(encoder: number, request: number, value: number): number
+  opus_encoder_ctl_get(encoder: number, request: number): number
 }
 
 /** An encoder of the native build. `encode` writes to the buffer all of them share and answers the length. */
@@ -157,6 +158,7 @@ function isOpus(exports: unknown): exports is OpusExports {
     'opus_encoder_init',
     'opus_encode',
     'opus_encoder_ctl_set',
+    'opus_encoder_ctl_get',
   ]
   return (
     typeof exports === 'object' &&

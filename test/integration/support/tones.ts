@@ -1,6 +1,7 @@
 /** A caller who whistles: tones as Opus packets, and what comes back as the tones that are in it. */
 
-import { OpusDecoder, openEncoder } from '../../../plugins/transceiver/media/opus.ts'
+import { OpusDecoder } from '../../../plugins/transceiver/media/opus.ts'
+import { openEncoder } from '../../../plugins/transceiver/media/opus-encoder.ts'
 import { hear } from '../../browser/notes.ts'
 import { play, RATE, type Tone } from '../../browser/tune.ts'
 import type { TestClient } from '../../peers/client.ts'

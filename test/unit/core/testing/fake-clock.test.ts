@@ -40,3 +40,13 @@ test('a cancelled timer does not run, cancelled from within another either', () 
   assert.equal(clock.pending, 0)
   assert.throws(() => clock.every(0, () => {}), /never let time pass/)
 })
+
+test('a stall lets time pass and nothing run', () => {
+  const clock = new FakeClock(0)
+  const ran: number[] = []
+  clock.after(10, () => ran.push(clock.now()))
+  clock.stall(30)
+  assert.deepEqual([ran, clock.now()], [[], 30])
+  clock.advance(0)
+  assert.deepEqual(ran, [30])
+})

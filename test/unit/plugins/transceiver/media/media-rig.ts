@@ -2,7 +2,8 @@
 
 import type { AudioFormat, AudioFrame } from '../../../../../core/index.ts'
 import { FakeClock } from '../../../../../core/testing/fake-clock.ts'
-import { type AgreedAudio, MediaSession } from '../../../../../plugins/transceiver/media/media-session.ts'
+import { MediaSession } from '../../../../../plugins/transceiver/media/media-session.ts'
+import type { AgreedAudio } from '../../../../../plugins/transceiver/media/media-session-options.ts'
 import { PlayoutClock } from '../../../../../plugins/transceiver/media/pacer.ts'
 import { RtpHeader, readRtp, writeRtp } from '../../../../../plugins/transceiver/media/rtp.ts'
 

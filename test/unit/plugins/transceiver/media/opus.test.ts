@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import {
-  OpusDecoder,
-  type OpusRate,
-  openEncoder,
-  opusCounters,
-} from '../../../../../plugins/transceiver/media/opus.ts'
+import { OpusDecoder, type OpusRate, opusCounters } from '../../../../../plugins/transceiver/media/opus.ts'
+import { openEncoder, VOICE } from '../../../../../plugins/transceiver/media/opus-encoder.ts'
 import { nativeOpus, opusLibrary } from '../../../../../plugins/transceiver/media/opus-library.ts'
 import { MAX_OPUS_PACKET } from '../../../../../plugins/transceiver/media/opus-packet.ts'
 import { pcm, power, tone, toneShare } from './signals.ts'
@@ -14,7 +10,7 @@ const RATES: OpusRate[] = [8000, 12000, 16000, 24000, 48000]
 
 /** Encodes frames of a tone, then decodes those that `arrives` lets through; undefined for the others. */
 function encodeTone(rate: OpusRate, hertz: number, count: number, portable: boolean): Uint8Array[] {
-  const encoder = openEncoder(rate, portable)
+  const encoder = openEncoder(rate, VOICE, portable)
   const into = new Uint8Array(MAX_OPUS_PACKET + 3)
   const packets: Uint8Array[] = []
   for (let i = 0; i < count; i++) {
@@ -46,7 +42,7 @@ describe('Opus', () => {
   }
 
   test('makes up a lost packet from the next one’s FEC, else from what came before', () => {
-    const encoder = openEncoder(24000, true)
+    const encoder = openEncoder(24000, VOICE, true)
     const packets = Array.from({ length: 24 }, (_, i) => {
       const into = new Uint8Array(MAX_OPUS_PACKET)
       const hertz = i < 20 ? 400 : 1000
@@ -86,7 +82,7 @@ describe('Opus', () => {
     const before = { ...opusCounters }
     const cycle = (): void => {
       const decoder = new OpusDecoder(48000)
-      const encoders = [openEncoder(48000), openEncoder(48000, true)]
+      const encoders = [openEncoder(48000), openEncoder(48000, VOICE, true)]
       const [packet] = encodeTone(48000, 440, 1, false)
       decoder.decode(packet!, 0, packet!.length)
       for (const codec of [decoder, ...encoders]) {

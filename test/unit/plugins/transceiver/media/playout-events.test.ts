@@ -20,7 +20,6 @@ describe('the playout says', () => {
     const { rig, said } = setUp('opus')
     for (const [n, tag] of ['a', 'a', 'b', undefined, 'a', undefined].entries())
       void rig.session.play({ data: silk20(n), durationMs: 20 }, tag)
-    assert.deepEqual(said, [])
     rig.time.advance(1000)
     const first = rig.sent[0]!.at - 5000
     assert.deepEqual(said, [

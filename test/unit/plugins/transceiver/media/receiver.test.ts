@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Prng } from '../../../../../core/testing/prng.ts'
-import { openEncoder, opusCounters } from '../../../../../plugins/transceiver/media/opus.ts'
+import { opusCounters } from '../../../../../plugins/transceiver/media/opus.ts'
+import { openEncoder } from '../../../../../plugins/transceiver/media/opus-encoder.ts'
 import { AUDIO, MediaRig } from './media-rig.ts'
 import { pcm, power, tone, toneShare } from './signals.ts'
 
