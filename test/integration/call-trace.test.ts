@@ -1,8 +1,6 @@
 /** One call through a relay process and a transceiver process is one trace, found by its session alone. */
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { callIds } from '../../core/call-tracing.ts'
 import { TestClient } from '../peers/client.ts'
@@ -11,9 +9,9 @@ import { advertising, type EdgeProcess, sharedSecrets, startRole } from '../peer
 import { OtlpReceiver, type ReceivedSpan, spanTree } from '../peers/otlp-receiver.ts'
 import { hangUpAt, postTo } from '../peers/signaling.ts'
 import { type Config, edgeConfig, transceiverConfig } from './support/configs.ts'
+import { guideTree } from './support/guide-tree.ts'
 import { talkUntil } from './support/talk.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
 const CALLER = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16) }
 
 describe('a call through two processes', () => {
@@ -102,14 +100,6 @@ function relayAt(listen: string): Config {
     admin: { listen: '127.0.0.1:0' },
     plugins: { codec, recovery, relay },
   }
-}
-
-/** The lines of the tree in the guide, without what it says of them. */
-function guideTree(): string[] {
-  const guide = readFileSync(join(ROOT, 'docs', 'guides', 'look-at-a-call.md'), 'utf8')
-  const tree = /```tree\n(.*?)\n```/s.exec(guide)?.[1]
-  assert.ok(tree, 'the guide has a tree')
-  return tree.split('\n').map((line) => line.replace(/(\S) {2,}.*/, '$1'))
 }
 
 /** The spans that must have come before the call ends; an operator looks at calls that go on. */
