@@ -49,6 +49,7 @@ export default definePlugin({
         identity,
         tracer: context.tracer,
         tracing: context.tracing,
+        opus: options.opus,
         maxCalls: options.maxCalls,
         limits: options.limits,
         connectMs: options.connectSeconds * 1000,

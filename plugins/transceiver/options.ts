@@ -2,6 +2,7 @@
 
 import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
 import { ControlOptions, checkControl } from './control/options.ts'
+import { OpusOption } from './media/options.ts'
 import { ClientSecretKeysOption, LimitsOption } from './signaling/options.ts'
 
 /** The schema of the transceiver's options. */
@@ -42,6 +43,7 @@ export const Options = Type.Object({
     default: 3600,
     description: 'A call ends after this long.',
   }),
+  opus: OpusOption,
   limits: LimitsOption,
   clientSecretKeys: ClientSecretKeysOption,
   control: Type.Optional(ControlOptions),

@@ -35,6 +35,11 @@ export function endedEvent(reason: string): JsonObject {
   return { type: 'session.ended', reason }
 }
 
+/** The event that tells a bridge of a key pressed: one of 0–9, *, #, A–D, held for so long. */
+export function telephoneEvent(digit: string, durationMs: number): JsonObject {
+  return { type: 'telephone_event', digit, duration_ms: durationMs }
+}
+
 /** The `error` event that tells a client that events were lost, and why. */
 export function droppedEvents(message: string): JsonObject {
   return { type: 'error', error: { type: 'server_error', code: 'events_dropped', message, param: null } }

@@ -3,6 +3,7 @@
 import type { DtlsContext, EdgeError, InferenceBridge } from '../../core/index.ts'
 import type { CallOptions } from './call.ts'
 import type { Path } from './ice/path.ts'
+import type { OpusSettings } from './media/opus-encoder.ts'
 import type { PlayoutClock } from './media/pacer.ts'
 import type { Offer } from './sdp/offer.ts'
 import type { SessionTrace } from './session-trace.ts'
@@ -22,6 +23,8 @@ export interface SessionOptions {
   readonly ssrc: number
   readonly cname: string
   readonly bridge: InferenceBridge
+  /** How to encode; for voice unless given. */
+  readonly opus?: OpusSettings | undefined
   readonly clock: PlayoutClock
   readonly dtls: DtlsContext
   readonly socket: TransceiverSocket

@@ -17,7 +17,7 @@ import { MediaSession } from './media/media-session.ts'
 import type { SrtpKeys } from './media/srtp-keys.ts'
 import type { OfferedData } from './sdp/offer.ts'
 import { SecureMedia } from './secure-media.ts'
-import { toBridgeFault } from './session-events.ts'
+import { telephoneEvent, toBridgeFault } from './session-events.ts'
 import { sessionIce } from './session-ice.ts'
 import type { SessionOptions, SessionState } from './session-options.ts'
 
@@ -72,12 +72,12 @@ export class Session {
       cname: options.cname,
       audio: offer.audio,
       format: options.bridge.audio,
+      opus: options.opus,
       clock: options.clock,
       sendRtp: (bytes, start, end) => this.#secure?.sendRtp(bytes, start, end),
       sendRtcp: (bytes, start, end) => this.#secure?.sendRtcp(bytes, start, end),
       onFrame: (frame) => this.#call.pushFrame(frame),
-      onTelephoneEvent: (digit, durationMs) =>
-        this.#call.pushEvent({ type: 'telephone_event', digit, duration_ms: durationMs }),
+      onTelephoneEvent: (digit, ms) => this.#call.pushEvent(telephoneEvent(digit, ms)),
     })
     this.#call = new Call({
       ...options.call,

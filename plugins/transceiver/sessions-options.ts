@@ -4,6 +4,7 @@ import type { Tracer } from '@opentelemetry/api'
 import type { Address, CallTracing, EdgeError, InferenceBridge, RoutingCodec } from '../../core/index.ts'
 import type { CallCounters as Losses } from './call.ts'
 import type { CallTimings } from './call-timings.ts'
+import type { OpusSettings } from './media/opus-encoder.ts'
 import type { DtlsIdentity } from './peer/dtls-context.ts'
 import type { Limits } from './signaling/limits.ts'
 
@@ -19,6 +20,8 @@ export interface SessionsOptions {
   readonly identity: DtlsIdentity
   readonly tracer: Tracer
   readonly tracing: CallTracing
+  /** How to encode; for voice unless given. */
+  readonly opus?: OpusSettings
   readonly maxCalls: number
   /** How many of them one key may have; no limit without. */
   readonly limits?: Limits

@@ -171,6 +171,7 @@ export class Sessions implements CallService {
       ssrc,
       cname,
       bridge,
+      opus: this.#options.opus,
       clock: this.#clock,
       dtls: identity.context,
       socket: this.#socket,

@@ -24,7 +24,7 @@ export interface MediaSessionOptions {
   readonly audio: AgreedAudio
   readonly format: AudioFormat
   /** How to encode; for voice unless given. */
-  readonly opus?: OpusSettings
+  readonly opus?: OpusSettings | undefined
   readonly clock: PlayoutClock
   /** Where sequence numbers and timestamps begin; random unless given. */
   readonly initial?: { readonly sequence: number; readonly timestamp: number }

@@ -11,6 +11,7 @@ const GOOD: TransceiverOptions = {
   maxCalls: 500,
   connectSeconds: 30,
   maxCallSeconds: 3600,
+  opus: { bitrate: 32000, complexity: 5, dtx: true, fec: true },
   limits: { requestsPerMinute: 6000, keys: {} },
 }
 
