@@ -34,6 +34,21 @@ class Scratch {
   }
 }
 
+/** What became of texts, since the start. */
+export interface CodecCounters {
+  /** By key id. */
+  readonly encoded: Float64Array
+  readonly decoded: Float64Array
+  readonly refused: {
+    /** Of another length, alphabet or version: nothing that this codec writes. */
+    malformed: number
+    /** Of a key that is not in the list. */
+    unknown_key: number
+    /** Of a key that is, and not written with it. */
+    forged: number
+  }
+}
+
 interface Key {
   readonly id: number
   readonly sealer: Sealer
@@ -44,6 +59,11 @@ interface Key {
 export class SealedCodec implements RoutingCodec {
   readonly #v4 = new Scratch(4)
   readonly #v6 = new Scratch(16)
+  readonly counters: CodecCounters = {
+    encoded: new Float64Array(256),
+    decoded: new Float64Array(256),
+    refused: { malformed: 0, unknown_key: 0, forged: 0 },
+  }
   #first: Key
   #byId: (Key | undefined)[]
 
@@ -63,6 +83,13 @@ export class SealedCodec implements RoutingCodec {
     for (const key of old) key?.sealer.close()
   }
 
+  /** The ids of the keys in use; the first is the one that encodes. */
+  get keyIds(): number[] {
+    const first = this.#first.id
+    const others = this.#byId.flatMap((key) => (key && key.id !== first ? [key.id] : []))
+    return [first, ...others]
+  }
+
   encode(route: Route, label: RouteLabel): string {
     if (route.session.length !== SESSION) throw new RangeError(`a session has ${SESSION} bytes`)
     const sealed = route.address.isIPv4 ? this.#v4 : this.#v6
@@ -72,24 +99,38 @@ export class SealedCodec implements RoutingCodec {
     fillRandom(sealed.nonce)
     writeRoute(route, sealed.body)
     key.sealer.seal(sealed.nonce, key.additional[label], sealed.body, sealed.tag)
+    this.counters.encoded[key.id]!++
     return toBase32(sealed.bytes)
   }
 
   decode(text: Uint8Array, start: number, end: number, label: RouteLabel): Route | undefined {
-    if (start < 0 || end > text.length) return undefined
-    const sealed =
-      end - start === this.#v4.characters
-        ? this.#v4
-        : end - start === this.#v6.characters
-          ? this.#v6
-          : undefined
-    if (sealed === undefined) return undefined
-    const head = firstBytes(text, start)
-    if (head >> 8 !== VERSION) return undefined
+    const { refused, decoded } = this.counters
+    const sealed = start < 0 || end > text.length ? undefined : this.#scratchFor(end - start)
+    const head = sealed === undefined ? 0 : firstBytes(text, start)
+    if (sealed === undefined || head >> 8 !== VERSION) {
+      refused.malformed++
+      return undefined
+    }
     const key = this.#byId[head & 255]
-    if (key === undefined || !fromBase32(text, start, end, sealed.bytes)) return undefined
-    const isOurs = key.sealer.open(sealed.nonce, key.additional[label], sealed.body, sealed.tag)
-    return isOurs ? readRoute(sealed.body) : undefined
+    if (key === undefined) {
+      refused.unknown_key++
+      return undefined
+    }
+    if (!fromBase32(text, start, end, sealed.bytes)) {
+      refused.malformed++
+      return undefined
+    }
+    if (!key.sealer.open(sealed.nonce, key.additional[label], sealed.body, sealed.tag)) {
+      refused.forged++
+      return undefined
+    }
+    decoded[key.id]!++
+    return readRoute(sealed.body)
+  }
+
+  #scratchFor(characters: number): Scratch | undefined {
+    if (characters === this.#v4.characters) return this.#v4
+    return characters === this.#v6.characters ? this.#v6 : undefined
   }
 }
 

@@ -5,6 +5,7 @@ import { definePlugin, RoutingCodec, type Static, Type } from '../../../core/ind
 import { SealedCodec } from './codec.ts'
 import { duplicateIds, RoutingKey } from './keys.ts'
 import { KeysFile } from './keys-file.ts'
+import { observe } from './metrics.ts'
 
 const POLL_MS = 3000
 
@@ -44,14 +45,17 @@ export default definePlugin({
     }
     return problems
   },
-  async setup(options, _services, { log, onClose }) {
+  async setup(options, _services, { log, meter, onClose }) {
+    const counters = { faults: 0 }
     if (options.keysFile === undefined) {
       if (!options.keys) {
         log.info(
           'no routing key is configured: one was made for this process; relays and transceivers in other processes will not understand it',
         )
       }
-      return { codec: new SealedCodec(options.keys ?? [randomKey()]) }
+      const codec = new SealedCodec(options.keys ?? [randomKey()])
+      observe(meter, codec, counters)
+      return { codec }
     }
     const file = new KeysFile(options.keysFile, {
       onKeys(keys) {
@@ -59,10 +63,12 @@ export default definePlugin({
         log.info({ keyIds: keys.map((key) => key.id) }, 'routing keys re-read')
       },
       onBad(reason) {
+        counters.faults++
         log.warn({ file: options.keysFile, reason }, 'routing keys file is bad: keeping the keys in use')
       },
     })
     const codec = new SealedCodec(await file.load())
+    observe(meter, codec, counters)
     file.watch(POLL_MS)
     onClose(() => file.stop())
     return { codec }

@@ -1,0 +1,47 @@
+/** The codec's metrics: read from its counters when they are collected. They show how far a change of keys has come. */
+
+import type { Context } from '../../../core/index.ts'
+import type { SealedCodec } from './codec.ts'
+
+/** What is told of a keys file. */
+export interface FileCounters {
+  /** Bad contents that were found, each once. */
+  faults: number
+}
+
+/** Registers the instruments that README.md lists. */
+export function observe(meter: Context['meter'], codec: SealedCodec, file: FileCounters): void {
+  const { encoded, decoded, refused } = codec.counters
+  const keys = meter.createObservableUpDownCounter('earshot.sealed.keys', {
+    unit: '{key}',
+    description: 'Keys in use.',
+  })
+  keys.addCallback((result) => {
+    for (const [i, id] of codec.keyIds.entries())
+      result.observe(1, { key: id, use: i === 0 ? 'encode' : 'decode' })
+  })
+  const texts = meter.createObservableCounter('earshot.sealed.texts', {
+    unit: '{text}',
+    description: 'Texts written and read, by key.',
+  })
+  texts.addCallback((result) => {
+    const inUse = new Set(codec.keyIds)
+    for (let key = 0; key < encoded.length; key++) {
+      if (!inUse.has(key) && encoded[key] === 0 && decoded[key] === 0) continue
+      result.observe(encoded[key]!, { key, operation: 'encode' })
+      result.observe(decoded[key]!, { key, operation: 'decode' })
+    }
+  })
+  const refusals = meter.createObservableCounter('earshot.sealed.refusals', {
+    unit: '{text}',
+    description: 'Texts that led nowhere, by reason.',
+  })
+  refusals.addCallback((result) => {
+    for (const [reason, count] of Object.entries(refused)) result.observe(count, { reason })
+  })
+  const faults = meter.createObservableCounter('earshot.sealed.keys_file.faults', {
+    unit: '{fault}',
+    description: 'Contents of the keys file that could not be used.',
+  })
+  faults.addCallback((result) => result.observe(file.faults))
+}
