@@ -18,6 +18,8 @@ import { talkUntil } from './support/talk.ts'
 const OF_THE_PROCESS = join(ROOT, 'docs', 'metrics.md')
 const readme = (plugin: string): string => join(ROOT, 'plugins', plugin, 'README.md')
 
+const CONTROL_KEY = '0123456789abcdef0123456789abcdef'
+
 /** Metrics that are there only once something has gone wrong, and what that is. */
 const SELDOM = new Set(['earshot.faults'])
 
@@ -77,9 +79,11 @@ function reportOn(sent: Buffer): Buffer {
 
 describe('/metrics after a call', () => {
   it('is what the READMEs and docs/metrics.md list, by name, unit and kind', async () => {
-    await using edge = await startEdge({ config: edgeConfig() })
+    await using edge = await startEdge({
+      config: edgeConfig({ transceiver: { control: { keys: [CONTROL_KEY] } } }),
+    })
     await call(edge)
-    const plugins = ['relay', 'transceiver', 'memory-recovery']
+    const plugins = ['relay', 'transceiver', 'memory-recovery', 'routing-codec/sealed']
     const listed = [OF_THE_PROCESS, ...plugins.map(readme)].flatMap(listedIn)
     const metrics = await shown(edge)
     const expected = listed
