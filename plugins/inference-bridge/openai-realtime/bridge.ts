@@ -57,9 +57,10 @@ export class RealtimeBridge implements InferenceBridge {
       description: 'Conversations with a backend that are going on.',
       unit: '{conversation}',
     })
-    this.#connectTime = meter.createHistogram('earshot.openai_realtime.connect_time', {
+    this.#connectTime = meter.createHistogram('earshot.openai_realtime.connect.duration', {
       description: 'How long connecting took.',
-      unit: 'ms',
+      unit: 's',
+      advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] },
     })
     this.#failures = meter.createCounter('earshot.openai_realtime.failures', {
       description: 'Conversations that failed, by error code.',
@@ -77,7 +78,7 @@ export class RealtimeBridge implements InferenceBridge {
       const started = performance.now()
       const socket = await this.#inSpan('bridge.connect', call, () => this.#connect(call))
       if (!socket) return
-      this.#connectTime.record(performance.now() - started)
+      this.#connectTime.record((performance.now() - started) / 1000)
       await this.#inSpan('bridge.session', call, () => this.#converse(socket, call))
     } catch (error) {
       this.#failures.add(1, { code: error instanceof EdgeError ? error.code : 'internal' })

@@ -1,4 +1,4 @@
-/** Each plugin's README lists the metrics that the plugin registers: those, and no others. */
+/** Each plugin's README lists the metrics that the plugin registers, with their units: those, and no others. */
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -78,7 +78,9 @@ function noting(names: Map<string, { unit?: string; description?: string }>): Me
 function listedIn(readme: string): string[] {
   const section = /^## Metrics\n(.*?)(?=^## )/ms.exec(readme)?.[1]
   assert.ok(section, 'the README has a section on metrics')
-  return [...section.matchAll(/^\| `(earshot[^`]*)`/gm)].map((match) => match[1]!)
+  return [...section.matchAll(/^\| `(earshot[^`]*)` *\| ([^ |]+)/gm)].map(
+    ([, name, unit]) => `${name} in ${unit}`,
+  )
 }
 
 describe("each plugin's metrics", () => {
@@ -99,7 +101,8 @@ describe("each plugin's metrics", () => {
         await close()
       }
       const readme = readFileSync(join(ROOT, 'plugins', name, 'README.md'), 'utf8')
-      assert.deepEqual([...created.keys()].sort(), listedIn(readme).sort())
+      const registered = [...created].map(([metric, { unit }]) => `${metric} in ${unit}`)
+      assert.deepEqual(registered.sort(), listedIn(readme).sort())
       for (const [metric, { unit, description }] of created) {
         assert.match(metric, /^earshot\.[a-z_]+(\.[a-z_]+)+$/)
         assert.ok(unit && description, `${metric} has a unit and a description`)
