@@ -9,12 +9,18 @@ import { DataChannels } from './peer/data-channels.ts'
 import type { OfferedData } from './sdp/offer.ts'
 import { droppedEvents, MAX_DEPTH, parseEvent, toErrorEvent } from './session-events.ts'
 
+/** What was agreed on beside the offer. */
+export interface ChannelTerms {
+  /** A channel with this id that neither side opens with a word (`negotiated: true`). */
+  readonly channelId?: number
+  /** Sees texts first: what it returns is answered, if it is anything, and the text goes no further. */
+  readonly intercept?: (text: string) => string | undefined
+}
+
 /** What the channel stands on, and whom it tells. */
-export interface EventChannelOptions {
+export interface EventChannelOptions extends ChannelTerms {
   readonly role: 'server' | 'client'
   readonly offered: OfferedData
-  /** A channel with this id that neither side opens with a word (`negotiated: true`). */
-  readonly channelId?: number | undefined
   /** An SCTP packet for the peer. */
   send(packet: Uint8Array): void
   onOpen(): void
@@ -90,6 +96,11 @@ export class EventChannel {
   }
 
   #onMessage(data: string | Uint8Array): void {
+    const answer = typeof data === 'string' ? this.#options.intercept?.(data) : undefined
+    if (answer !== undefined) {
+      if (answer !== '') this.send(answer)
+      return
+    }
     const event = typeof data === 'string' ? parseEvent(data) : undefined
     if (event) this.#options.onEvent(event, data.length)
     else {

@@ -1,11 +1,14 @@
 /** What is made up for a call before it starts: its route, its id, its credentials and names, and the answer to its offer. */
 
 import { EdgeError, type Route, randomBytes } from '../../core/index.ts'
+import type { ChannelTerms } from './event-channel.ts'
 import type { Credentials } from './ice/generation.ts'
 import { writeAnswer } from './sdp/answer.ts'
 import type { Offer } from './sdp/offer.ts'
 import type { SessionsOptions } from './sessions-options.ts'
 import { CALL_SECRET_BYTES, makeCallId } from './signaling/call-id.ts'
+import type { CallRequest } from './signaling/call-service.ts'
+import { interceptRtvi } from './signaling/rtvi.ts'
 
 /** A call that can be started. */
 export interface MadeCall {
@@ -42,4 +45,12 @@ export function makeCall(options: SessionsOptions, offer: Offer, channelId?: num
     sessionId: String(randomBytes(4).readUInt32BE()),
   })
   return { id: makeCallId(codec, route, secret), sdp, route, local, secret, ssrc, cname }
+}
+
+/** What a request says of its data channel beside the offer. */
+export function channelTerms({ channelId, dialect }: CallRequest): ChannelTerms {
+  return {
+    ...(channelId === undefined ? {} : { channelId }),
+    ...(dialect === 'rtvi' ? { intercept: interceptRtvi } : {}),
+  }
 }

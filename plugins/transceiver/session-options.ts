@@ -2,6 +2,7 @@
 
 import type { DtlsContext, EdgeError, InferenceBridge } from '../../core/index.ts'
 import type { CallOptions } from './call.ts'
+import type { ChannelTerms } from './event-channel.ts'
 import type { Path } from './ice/path.ts'
 import type { OpusSettings } from './media/opus-encoder.ts'
 import type { PlayoutClock } from './media/pacer.ts'
@@ -17,8 +18,7 @@ export interface SessionOptions {
   /** Who calls and what was asked for, as the bridge will see it. */
   readonly call: Pick<CallOptions, 'id' | 'traceSession' | 'caller' | 'model' | 'session' | 'counters'>
   readonly offer: Offer
-  /** The data channel that the client sets up without a word, by its id. */
-  readonly channelId?: number | undefined
+  readonly channel: ChannelTerms
   readonly local: { readonly ufrag: string; readonly pwd: string }
   readonly ssrc: number
   readonly cname: string

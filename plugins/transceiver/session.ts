@@ -239,7 +239,7 @@ export class Session {
     return new EventChannel({
       role: this.#dtls.role,
       offered,
-      channelId: this.#options.channelId,
+      ...this.#options.channel,
       send: (packet) => void this.#dtls.write(packet),
       onOpen: () => (this.#farewell ? this.#leave(this.#farewell) : this.#call.sendKept()),
       onEvent: (event, characters) => this.#call.pushEvent(event, characters),

@@ -7,7 +7,7 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import { EdgeError, type Principal, randomBytes } from '../../core/index.ts'
 import { noLosses } from './call.ts'
 import { type CallOrigin, describeCall } from './describe-call.ts'
-import { type MadeCall, makeCall } from './made-call.ts'
+import { channelTerms, type MadeCall, makeCall } from './made-call.ts'
 import { type Paced, PlayoutClock } from './media/pacer.ts'
 import { MediaTotals } from './media-totals.ts'
 import { Routes } from './routes.ts'
@@ -39,6 +39,8 @@ const FAREWELL_MS = 20
 
 interface Held extends CallOrigin {
   readonly session: Session
+  /** Of its audio. */
+  readonly mid: string | undefined
   readonly secret: Uint8Array
 }
 
@@ -100,7 +102,9 @@ export class Sessions implements CallService {
   }
 
   reach(id: string, caller: Principal): ReachedCall {
-    return this.#find(id, caller).session
+    const { session, mid } = this.#find(id, caller)
+    const { restarts, listeners } = session
+    return { restarts, listeners, mid, candidates: this.#options.advertise }
   }
 
   /** Takes no new calls from now on; resolves when the last has ended, or ends what is left at the deadline. */
@@ -166,7 +170,7 @@ export class Sessions implements CallService {
         ...(request.session === undefined ? {} : { session: request.session }),
       },
       offer,
-      channelId: request.channelId,
+      channel: channelTerms(request),
       local,
       ssrc,
       cname,
@@ -191,7 +195,13 @@ export class Sessions implements CallService {
       onForgotten: (path) => this.routes.leave(path, session),
       onClosed: (reason, fault) => this.#onClosed(key, session, reason, fault),
     })
-    this.#held.set(key, { session, secret, model: request.model, createdAt: Date.now() })
+    this.#held.set(key, {
+      session,
+      secret,
+      model: request.model,
+      mid: offer.audio.mid,
+      createdAt: Date.now(),
+    })
     this.routes.addUfrag(local.ufrag, session)
     this.#quota.take(request.caller)
     this.counters.started++

@@ -81,12 +81,12 @@ function transport(media: OfferedMedia, offer: Offer, options: AnswerOptions, ta
   if (media.mid !== undefined) lines.push(`a=mid:${media.mid}`)
   lines.push(`a=ice-ufrag:${options.ufrag}`, `a=ice-pwd:${options.pwd}`)
   lines.push(`a=fingerprint:sha-256 ${options.fingerprint}`, `a=setup:${offer.answerSetup}`)
-  if (tagged) lines.push(...candidates(options.candidates), 'a=end-of-candidates')
+  if (tagged) lines.push(...candidateLines(options.candidates), 'a=end-of-candidates')
   return lines
 }
 
 /** Host candidates (RFC 8839 §5.1), without the `ufrag` extension: some parsers fail on it. */
-function candidates(addresses: readonly Address[]): string[] {
+export function candidateLines(addresses: readonly Address[]): string[] {
   const hosts = [...new Set(addresses.map((a) => a.host))]
   return addresses.map((address, index) => {
     // RFC 8445 §5.1.2.1: type preference 126, then ours, then component 1.

@@ -1,8 +1,8 @@
-/** Who makes a request, and what is bound to what they sent: an API key, or a client secret in its place. */
+/** Who makes a request, and what is bound to what they sent: an API key, or a token in its place. */
 
 import type { FastifyRequest } from 'fastify'
 import { EdgeError, givenKey, type JsonObject, type Principal } from '../../../core/index.ts'
-import { type SealedTokens, TOKEN_PREFIX } from './sealed-tokens.ts'
+import { type OpenedToken, type SealedTokens, TOKEN_PREFIX } from './sealed-tokens.ts'
 
 /** Who makes a request. */
 export interface Caller {
@@ -25,10 +25,11 @@ export function callersBy(
   tokens: SealedTokens,
 ): Callers {
   const identify = async (request: FastifyRequest): Promise<Caller> => {
+    const path = sessionIn(request)
+    if (path !== undefined) return fromToken(await tokens.open('session', path))
     const given = givenKey(request)
     if (!given?.startsWith(TOKEN_PREFIX)) return { principal: authenticate(request) }
-    const { name, id, session } = await tokens.open('client_secret', given)
-    return { principal: { name, clientSecret: id }, bound: session }
+    return fromToken(await tokens.open('client_secret', given))
   }
   return {
     identify,
@@ -38,4 +39,14 @@ export function callersBy(
       throw new EdgeError('forbidden', 'a client secret opens no others: send an API key')
     },
   }
+}
+
+/** The session that a path names: a sealed token, so whoever knows it has been let in. */
+function sessionIn({ params }: FastifyRequest): string | undefined {
+  const isNamed = typeof params === 'object' && params !== null && 'session' in params
+  return isNamed && typeof params.session === 'string' ? params.session : undefined
+}
+
+function fromToken({ name, id, session }: OpenedToken): Caller {
+  return { principal: { name, clientSecret: id }, bound: session }
 }

@@ -8,10 +8,8 @@ import { EdgeError } from '../../../core/index.ts'
 import { CALLS_PATH } from './call-routes.ts'
 import { demandOffer, readOffer, takeOffers } from './offer-body.ts'
 import { refuseOtherMethods } from './other-methods.ts'
+import { REALTIME_PATH } from './sideband.ts'
 import { askWho, expectCallers, readModel, SDP, type StartOptions, startCall } from './start-call.ts'
-
-/** The path of WebSockets by call id, and of offers in the older shape. */
-export const REALTIME_PATH = '/v1/realtime'
 
 /** The largest id of a data channel (RFC 8832 §6): 65535 is no stream. */
 const MAX_CHANNEL_ID = 65_534
@@ -36,18 +34,14 @@ export async function registerCalls(http: FastifyInstance, options: StartOptions
         ...(channelId === undefined ? {} : { channelId }),
       })
       reply.header('location', `${CALLS_PATH}/${id}`)
-      return sendAnswer(reply, sdp)
+      // As bytes: Fastify then states their length and leaves the type as it is; small clients need both.
+      return reply.code(201).header('content-type', SDP).send(Buffer.from(sdp))
     }
     scope.post<StartRoute>(CALLS_PATH, { onRequest }, start)
     scope.post<StartRoute>(REALTIME_PATH, { onRequest }, start)
     refuseOtherMethods(scope, CALLS_PATH, 'POST')
     refuseOtherMethods(scope, REALTIME_PATH, 'GET', 'POST')
   })
-}
-
-/** Sends an answer: 201. As bytes: Fastify then states their length and leaves the type as it is; small clients need both. */
-export function sendAnswer(reply: FastifyReply, sdp: string): FastifyReply {
-  return reply.code(201).header('content-type', SDP).send(Buffer.from(sdp))
 }
 
 function readChannelId(value: unknown): number | undefined {

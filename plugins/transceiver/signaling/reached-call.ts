@@ -1,6 +1,6 @@
 /** What signaling may do with one live call, beyond asking and ending. Types alone. */
 
-import type { JsonObject } from '../../../core/index.ts'
+import type { Address, JsonObject } from '../../../core/index.ts'
 
 /** Hears a call's events beside its client. Must not throw. */
 export interface EventListener {
@@ -44,4 +44,8 @@ export interface CallListeners {
 export interface ReachedCall {
   readonly restarts: CallIce
   readonly listeners: CallListeners
+  /** What its answer advertised. */
+  readonly candidates: readonly Address[]
+  /** Of its audio line. */
+  readonly mid: string | undefined
 }

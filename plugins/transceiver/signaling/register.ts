@@ -2,14 +2,17 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Principal, randomBytes } from '../../../core/index.ts'
-import { type CallDoor, registerCallRoutes } from './call-routes.ts'
+import type { CallDoor } from './by-call-id.ts'
+import { registerCallRoutes } from './call-routes.ts'
 import type { CallService } from './call-service.ts'
 import { callersBy } from './callers.ts'
 import { registerCalls } from './calls.ts'
 import { registerClientSecrets } from './client-secrets.ts'
 import { type Limits, limitRates } from './limits.ts'
+import { registerPipecat } from './pipecat.ts'
 import { SealedTokens } from './sealed-tokens.ts'
 import { whoAsks } from './start-call.ts'
+import { registerWhip } from './whip.ts'
 
 /** What signaling stands on. */
 export interface SignalingOptions {
@@ -32,6 +35,8 @@ export async function registerSignaling(http: FastifyInstance, options: Signalin
   const limit = await limitRates(http, limits, whoAsks)
   const shared = { calls, callers, limit }
   await registerCalls(http, shared)
+  await registerWhip(http, shared)
+  await registerPipecat(http, { ...shared, tokens })
   await registerClientSecrets(http, { callers, tokens, limit })
   const identify = async (request: FastifyRequest) => (await callers.identify(request)).principal
   await registerCallRoutes(http, { calls, door: { identify, limit, ...(passOn ? { passOn } : {}) } })

@@ -24,7 +24,7 @@ export interface StartOptions {
 }
 
 /** What a client asks for. */
-export type Wish = Pick<CallRequest, 'sdp' | 'model' | 'session' | 'channelId'>
+export type Wish = Pick<CallRequest, 'sdp' | 'model' | 'session' | 'channelId' | 'dialect'>
 
 /** The onRequest hooks of a route: who asks, then whether they ask too often. Nothing of the body is read before. */
 export function askWho(
@@ -69,6 +69,7 @@ export async function startCall(
     ...(model === undefined ? {} : { model }),
     ...(session && Object.keys(session).length > 0 ? { session } : {}),
     ...(wish.channelId === undefined ? {} : { channelId: wish.channelId }),
+    ...(wish.dialect === undefined ? {} : { dialect: wish.dialect }),
     ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
   })
   // A client that has gone while the call was made will never hear of its id: nothing else would end it soon.

@@ -4,10 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { EdgeError } from '../../../../../core/index.ts'
-import {
-  type AskedCall,
-  registerCallRoutes,
-} from '../../../../../plugins/transceiver/signaling/call-routes.ts'
+import type { AskedCall } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
+import { registerCallRoutes } from '../../../../../plugins/transceiver/signaling/call-routes.ts'
 import { callNotFound } from '../../../../../plugins/transceiver/signaling/call-service.ts'
 import { authenticate, BODY_LIMIT, DESCRIBED, ID, listener, OneCall, ORIGIN } from './support.ts'
 

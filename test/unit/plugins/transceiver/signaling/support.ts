@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { createListener } from '../../../../../core/http.ts'
-import { EdgeError, type JsonObject, type Principal } from '../../../../../core/index.ts'
+import { EdgeError, type JsonObject, type Principal, toAddress } from '../../../../../core/index.ts'
 import type {
   CallDescription,
   CallRequest,
@@ -33,15 +33,22 @@ export const DESCRIBED: CallDescription = {
 
 /** Alice owns the one call; what is not hers is refused with a message of its own, which nobody may hear. */
 export class OneCall implements CallService {
+  id = ID
   readonly created: CallRequest[] = []
   readonly ended: string[] = []
   /** Who asked about a call by its id. */
   readonly asked: Principal[] = []
 
+  /** From now on the call has this id. */
+  holds(id: string): string {
+    this.id = id
+    return id
+  }
+
   async create(request: CallRequest): Promise<{ id: string; sdp: string }> {
     this.created.push(request)
     if (request.sdp.includes('m=video')) throw new EdgeError('no_audio', 'no audio', { param: 'sdp' })
-    return { id: ID, sdp: ANSWER }
+    return { id: this.id, sdp: ANSWER }
   }
 
   hangUp(id: string, caller: Principal): void {
@@ -51,10 +58,10 @@ export class OneCall implements CallService {
 
   describe(id: string, caller: Principal): CallDescription {
     this.asked.push(caller)
-    if (id !== ID) throw new EdgeError('call_not_found', `${id} is unknown`)
+    if (id !== this.id) throw new EdgeError('call_not_found', `${id} is unknown`)
     if (caller.name !== 'alice')
       throw new EdgeError('call_not_found', `${id} is not yours`, { param: 'caller' })
-    return DESCRIBED
+    return { ...DESCRIBED, id }
   }
 
   readonly reached = new FakeReach()
@@ -71,6 +78,8 @@ export class FakeReach implements ReachedCall {
   readonly sent: JsonObject[] = []
   remote = { ufrag: 'abcd', pwd: 'p'.repeat(22) }
   generation = 1
+  readonly mid = '0'
+  readonly candidates = [toAddress('192.0.2.1', 3478)!]
   readonly restarts: CallIce
 
   constructor() {

@@ -1,0 +1,147 @@
+/** Sidebands: who may listen, what they hear, and how they end. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { WebSocket } from 'ws'
+import { eventually } from '../../../../../core/testing/check.ts'
+import { MAX_WAITING } from '../../../../../plugins/transceiver/signaling/sideband.ts'
+import { allRoutes } from './all-routes.ts'
+import { ID, OneCall } from './support.ts'
+
+let http: FastifyInstance
+let origin: string
+let calls: OneCall
+
+before(async () => {
+  const service = new OneCall()
+  service.reach = (id, caller) => calls.reach(id, caller)
+  http = await allRoutes(service)
+  origin = (await http.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
+})
+
+after(() => http.close())
+
+beforeEach(() => {
+  calls = new OneCall()
+})
+
+function open(query: string, key = 'alice', protocols: string[] = []): WebSocket {
+  const headers = key === '' ? {} : { authorization: `Bearer ${key}` }
+  return new WebSocket(`${origin}/v1/realtime${query}`, protocols, { headers })
+}
+
+async function listen(): Promise<WebSocket> {
+  const socket = open(`?call_id=${ID}`)
+  await once(socket, 'open')
+  await eventually('it has joined', () => calls.reached.listening.size > 0)
+  return socket
+}
+
+/** The status and code of a refused upgrade. */
+async function refusal(socket: WebSocket): Promise<[number, string]> {
+  const [request, response] = await once(socket, 'unexpected-response')
+  let text = ''
+  for await (const part of response) text += part
+  request.destroy()
+  return [response.statusCode, JSON.parse(text).error.code]
+}
+
+describe('a sideband', () => {
+  it('hears events and speaks as the client does', async () => {
+    const socket = await listen()
+    for (const listener of calls.reached.listening) listener.onEvent('{"type":"session.created"}')
+    assert.equal(String((await once(socket, 'message'))[0]), '{"type":"session.created"}')
+    socket.send('{"type":"response.create"}')
+    await eventually('it is heard', () => calls.reached.sent.length === 1)
+    assert.deepEqual(calls.reached.sent, [{ type: 'response.create' }])
+    socket.close()
+    await eventually('it has left', () => calls.reached.listening.size === 0)
+  })
+
+  it('is told of what is no event', async () => {
+    const socket = await listen()
+    for (const text of ['hello', '[]', Buffer.from('{}'), `${'['.repeat(70)}`]) {
+      socket.send(text)
+      const event = JSON.parse(String((await once(socket, 'message'))[0]))
+      assert.deepEqual([event.type, event.error.code], ['error', 'bad_request'])
+    }
+    assert.equal(calls.reached.sent.length, 0)
+    socket.terminate()
+  })
+
+  it('is closed at the call’s end, with the reason', async () => {
+    for (const [failed, code] of [
+      [false, 1000],
+      [true, 1011],
+    ] as const) {
+      const socket = await listen()
+      for (const listener of calls.reached.listening) listener.onEnd('peer_closed', failed)
+      const [closed, reason] = await once(socket, 'close')
+      assert.deepEqual([closed, String(reason)], [code, 'peer_closed'])
+      calls.reached.listening.clear()
+    }
+  })
+
+  it('may give its key as a subprotocol, as a page must', async () => {
+    const secret = await http.inject({
+      method: 'POST',
+      url: '/v1/realtime/client_secrets',
+      headers: { authorization: 'Bearer alice' },
+    })
+    const socket = open(`?call_id=${ID}`, '', ['realtime', `openai-insecure-api-key.${secret.json().value}`])
+    await once(socket, 'open')
+    assert.equal(socket.protocol, 'realtime')
+    await eventually('it has joined', () => calls.reached.listening.size > 0)
+    assert.ok(calls.asked.at(-1)?.clientSecret)
+    socket.terminate()
+  })
+
+  it('is refused before the upgrade, with the error that every client understands', async () => {
+    assert.deepEqual(await refusal(open(`?call_id=${ID}`, '')), [401, 'unauthorized'])
+    assert.deepEqual(await refusal(open(`?call_id=${ID}`, 'bob')), [404, 'call_not_found'])
+    assert.deepEqual(await refusal(open('?call_id=rtc_x')), [404, 'call_not_found'])
+    assert.deepEqual(await refusal(open('?call_id=a&call_id=b')), [404, 'call_not_found'])
+    assert.deepEqual(await refusal(open('?model=gpt-realtime')), [501, 'not_implemented'])
+    assert.deepEqual(await refusal(open('')), [501, 'not_implemented'])
+    const plain = await http.inject({
+      url: `/v1/realtime?call_id=${ID}`,
+      headers: { authorization: 'Bearer alice' },
+    })
+    assert.deepEqual([plain.statusCode, plain.json().error.code], [400, 'bad_request'])
+    assert.equal(calls.reached.listening.size, 0)
+  })
+
+  it('that does not read is cut off, and costs no memory', async () => {
+    const socket = await listen()
+    socket.pause()
+    const text = `{"x":"${'x'.repeat(100_000)}"}`
+    let sent = 0
+    while (calls.reached.listening.size > 0) {
+      for (const listener of calls.reached.listening) listener.onEvent(text)
+      sent += text.length
+      assert.ok(sent < 64 * MAX_WAITING, 'it is never cut off')
+      await new Promise(setImmediate)
+    }
+    socket.resume()
+    const [code, reason] = await once(socket, 'close')
+    assert.deepEqual([code, String(reason)], [1008, 'too slow'])
+  })
+})
+
+describe('calls by SIP', () => {
+  it('are not served: 501', async () => {
+    for (const action of ['accept', 'refer', 'reject']) {
+      const response = await http.inject({
+        method: 'POST',
+        url: `/v1/realtime/calls/${ID}/${action}`,
+        headers: { authorization: 'Bearer alice', 'content-type': 'application/json' },
+        payload: '{}',
+      })
+      assert.deepEqual([response.statusCode, response.json().error.code], [501, 'not_implemented'])
+      const anonymous = await http.inject({ method: 'POST', url: `/v1/realtime/calls/${ID}/${action}` })
+      assert.equal(anonymous.statusCode, 401)
+    }
+  })
+})
