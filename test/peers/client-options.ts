@@ -20,6 +20,8 @@ export interface ClientOptions extends Partial<Omit<OfferOptions, 'fingerprint' 
   readonly keep?: boolean
   /** The data channel's label. Default `oai-events`. */
   readonly label?: string
+  /** The data channel is set up with this id, without a word (`negotiated: true`). */
+  readonly channelId?: number
   /** How long `connected` waits. Default 10 s. */
   readonly timeoutMs?: number
 }

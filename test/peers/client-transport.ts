@@ -60,7 +60,7 @@ export class ClientTransport {
     return this.#socket
   }
 
-  /** Begins to check. */
+  /** Begins to check, or begins anew with others' credentials: an ICE restart. */
   start(local: Credentials, answer: Answer): void {
     const remote = this.#o.via ?? answer.candidates[0]
     if (!remote) throw new Error('the answer has no candidate')
@@ -77,6 +77,7 @@ export class ClientTransport {
         if (answer.setup === 'passive') this.#openDtls(answer)
       },
     })
+    this.#stopTicking?.()
     this.#stopTicking = onTick((now) => this.#tick(now))
     this.checks.start(performance.now())
   }

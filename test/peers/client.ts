@@ -169,7 +169,7 @@ export class TestClient implements AsyncDisposable {
 
   #onKeys(keys: SrtpKeys): void {
     const { audio, data, setup } = this.answer!
-    const { keep = true, label = 'oai-events' } = this.#o
+    const { keep = true, label = 'oai-events', channelId } = this.#o
     const ssrc = this.#ssrc
     this.srtpProfile = keys.profile
     this.media = new ClientAudio(
@@ -184,7 +184,7 @@ export class TestClient implements AsyncDisposable {
       role: setup === 'passive' ? 'client' : 'server',
       remotePort: data.sctpPort,
       maxMessageSize: data.maxMessageSize,
-      offer: label,
+      ...(channelId === undefined ? { offer: label } : { negotiatedId: channelId }),
       send: (packet) => void this.transport.dtls?.write(packet),
       onOpen: () => this.#connected.resolve(),
       onMessage: (_label, message) => this.#onMessage(message),
