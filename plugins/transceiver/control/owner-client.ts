@@ -27,6 +27,7 @@ const MAX_ANSWER = 1_048_576
 const MAX_WAITING = 1024
 
 const NOTHING = Buffer.alloc(0)
+const TOO_LARGE = new Error('the answer is too large')
 
 /** What to ask of an owner. */
 export interface PassedRequest {
@@ -101,22 +102,22 @@ export class OwnerClient {
     const { promise, resolve, reject } = Promise.withResolvers<OwnerAnswer & { proof: unknown }>()
     const sent = this.#send(owner, asked, nonce)
     this.#waiting.add(sent)
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      sent.destroy(new Error(`no answer within ${this.#answerMs} ms`))
-    }, this.#answerMs)
-    sent.on('error', (cause) => {
-      const outcome = isLate ? 'silent' : 'unreachable'
+    const fail = (outcome: Outcome, cause: Error) => {
       reject(new OwnerFault(outcome, `${owner}: ${cause.message}`, cause))
-    })
+      sent.destroy()
+    }
+    const timer = setTimeout(
+      () => fail('silent', new Error(`no answer within ${this.#answerMs} ms`)),
+      this.#answerMs,
+    )
+    sent.on('error', (cause) => fail('unreachable', cause))
     sent.on('upgrade', (answer, socket, head) =>
       resolve({ ...headOf(answer), body: NOTHING, upgraded: { socket, head } }),
     )
     sent.on('response', (answer) => {
       collect(answer).then(
         (body) => resolve({ ...headOf(answer), body }),
-        (cause) => sent.destroy(cause),
+        (cause) => fail(cause === TOO_LARGE ? 'unproven' : 'unreachable', cause),
       )
     })
     return promise.finally(() => {
@@ -158,7 +159,7 @@ async function collect(answer: IncomingMessage): Promise<Buffer> {
   let length = 0
   for await (const part of answer) {
     length += part.length
-    if (length > MAX_ANSWER) throw new Error('the answer is too large')
+    if (length > MAX_ANSWER) throw TOO_LARGE
     parts.push(part)
   }
   return Buffer.concat(parts)

@@ -13,8 +13,8 @@ import {
   type Route,
   type RoutingCodec,
 } from '../../../core/index.ts'
+import type { AskedCall } from '../signaling/by-call-id.ts'
 import { parseCallId } from '../signaling/call-id.ts'
-import type { AskedCall } from '../signaling/call-routes.ts'
 import type { AllowedOwners } from './allowed-owners.ts'
 import { headersToPass } from './headers.ts'
 import type { OutcomeCounters } from './outcomes.ts'
@@ -55,10 +55,11 @@ export class PassOn {
     if (!route) return false
     const { tracer, tracing } = this.#o
     const { method, raw } = request
+    const body = bytesOf(request.body)
     const span = startPassOn(tracer, tracing, route, method)
     const headers: Record<string, string> = { ...headersToPass(raw.headers), ...traceparentOf(span) }
     if (!request.ws) delete headers.upgrade
-    const asked = { method, path: raw.url ?? '/', headers, body: bytesOf(request.body), caller }
+    const asked = { method, path: raw.url ?? '/', headers, body, caller }
     const answer = await this.#ask(route.address, asked, span)
     endSpan(span, answer.status)
     this.#give(answer, request, reply)

@@ -60,7 +60,8 @@ test('each of these is wrong in its own place', () => {
 test('control is off unless it has keys, and keys are long', () => {
   const { value, problems } = complete({ control: { keys } })
   assert.deepEqual(problems, [])
-  assert.deepEqual(value?.control, { keys, allow: { cidrs: ['127.0.0.0/8', '::1/128'], ports: '3479' } })
+  const allow = { cidrs: ['127.0.0.0/8', '::1/128'], ports: '3479' }
+  assert.partialDeepStrictEqual(value, { control: { keys, allow } })
   for (const control of [{}, { keys: [] }, { keys: ['0123456789abcdef0123456789abcde'] }]) {
     assert.equal(complete({ control }).problems.length, 1, JSON.stringify(control))
   }

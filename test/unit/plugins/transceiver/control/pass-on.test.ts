@@ -1,0 +1,230 @@
+/** The public side: who is asked, how often, what comes back, and who is never dialled. */
+
+import assert from 'node:assert/strict'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { describe, it } from 'node:test'
+import { type Address, toAddress } from '../../../../../core/index.ts'
+import { SealedCodec } from '../../../../../plugins/routing-codec/sealed/codec.ts'
+import { ControlKeys } from '../../../../../plugins/transceiver/control/signature.ts'
+import { address } from '../ice/support.ts'
+import { DESCRIBED } from '../signaling/support.ts'
+import { idAt, PublicSide } from './public-side.ts'
+import { LOCAL, Owner } from './support.ts'
+
+/** Something else that listens where an owner should, and how often it was dialled. */
+class Stranger implements AsyncDisposable {
+  dialled = 0
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  private constructor(server: Server) {
+    this.#server = server
+    server.on('connection', (socket) => {
+      this.dialled++
+      this.#sockets.add(socket)
+    })
+  }
+
+  static async open(server: Server): Promise<Stranger> {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return new Stranger(server)
+  }
+
+  static http = (handler: RequestListener): Promise<Stranger> => Stranger.open(createServer(handler))
+
+  get local(): Address {
+    const bound = this.#server.address()
+    return toAddress('127.0.0.1', typeof bound === 'object' && bound ? bound.port : 0)!
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
+
+const mute = (): Promise<Stranger> => Stranger.open(createTcpServer((socket) => socket.on('error', () => {})))
+
+function assertUnreachable(answer: { status: number; headers: Headers; body: string }, owner: Address): void {
+  assert.equal(answer.status, 503)
+  assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
+  const { error } = JSON.parse(answer.body)
+  assert.equal(error.code, 'owner_unreachable')
+  assert.ok(
+    !answer.body.includes(owner.host) && !answer.body.includes(String(owner.port)),
+    'inner addresses stay inside',
+  )
+}
+
+describe('a request for another owner’s call', () => {
+  it('is answered by that owner, as the owner answers', async () => {
+    await using owner = await Owner.open()
+    await using side = await PublicSide.open()
+    const id = owner.calls.holds(idAt(owner.local))
+    const found = await side.ask(id)
+    assert.equal(found.status, 200)
+    assert.equal(found.headers.get('content-type'), 'application/json')
+    assert.equal(found.headers.get('cache-control'), 'no-store')
+    assert.equal(found.headers.get('earshot-control'), null)
+    assert.deepEqual(JSON.parse(found.body), { ...DESCRIBED, id })
+    for (const asked of [
+      { method: 'DELETE' },
+      { method: 'POST', path: '/hangup' },
+      { method: 'POST', path: '/hangup', body: '{"a":1}', headers: { 'content-type': 'application/json' } },
+    ]) {
+      const answer = await side.ask(id, asked)
+      assert.deepEqual([answer.status, answer.body], [200, '{}'])
+    }
+    assert.deepEqual(owner.calls.ended, [id, id, id])
+    assert.equal(side.counters.passed, 4)
+    assert.equal(owner.counters.served, 4)
+    assert.equal(side.calls.times, 0, 'nobody else was asked')
+  })
+
+  it('of another caller, for an unknown call and for one that has ended is refused alike, there and here', async () => {
+    await using owner = await Owner.open()
+    await using side = await PublicSide.open()
+    const id = owner.calls.holds(idAt(owner.local))
+    const answers = [
+      await side.ask(id, { key: 'bob' }),
+      await side.ask(idAt(owner.local)),
+      await side.ask(`${id.slice(0, -1)}${id.endsWith('0') ? 1 : 0}`),
+      await side.ask('rtc_nonsense'),
+      await side.ask(idAt(owner.local, 4)),
+    ]
+    const said = answers.map(({ status, headers, body }) => {
+      assert.equal(status, 404)
+      const others = [...headers].filter(([name]) => !['date', 'keep-alive', 'connection'].includes(name))
+      return JSON.stringify([others, body])
+    })
+    assert.equal(new Set(said).size, 1)
+    assert.equal(side.counters.passed, 3)
+  })
+
+  it('is passed on for nobody without a key', async () => {
+    await using stranger = await mute()
+    await using side = await PublicSide.open()
+    const answer = await side.ask(idAt(stranger.local), { key: 'mallory' })
+    assert.equal(answer.status, 401)
+    assert.equal(stranger.dialled, 0)
+  })
+
+  it('goes through one connection after the other', async () => {
+    await using owner = await Owner.open()
+    await using side = await PublicSide.open()
+    const id = owner.calls.holds(idAt(owner.local))
+    const answers = await Promise.all(Array.from({ length: 200 }, () => side.ask(id)))
+    assert.ok(answers.every(({ status }) => status === 200))
+    assert.equal(owner.counters.served, 200)
+  })
+})
+
+describe('an owner that is not there', () => {
+  it('has refused: the caller may try again', async () => {
+    const owner = await Owner.open()
+    await owner.listener.close()
+    await using side = await PublicSide.open()
+    assertUnreachable(await side.ask(idAt(owner.local)), owner.local)
+    assert.equal(side.counters.unreachable, 1)
+  })
+
+  it('is gone in the middle, or after a first answer', async () => {
+    await using cut = await Stranger.http((request) => request.socket.destroy())
+    await using side = await PublicSide.open()
+    assertUnreachable(await side.ask(idAt(cut.local)), cut.local)
+    const owner = await Owner.open()
+    const id = owner.calls.holds(idAt(owner.local))
+    assert.equal((await side.ask(id)).status, 200)
+    await owner.listener.close()
+    assertUnreachable(await side.ask(id), owner.local)
+    assert.equal(side.counters.unreachable, 2)
+  })
+
+  it('says nothing, or never comes to an end: soon over', async () => {
+    await using silent = await mute()
+    await using slow = await Stranger.http((_request, response) => void response.write('{'))
+    await using side = await PublicSide.open({ answerMs: 100 })
+    for (const { local } of [silent, slow]) assertUnreachable(await side.ask(idAt(local)), local)
+    assert.equal(side.counters.silent, 2)
+  })
+
+  it('cannot be proven: nothing of what a stranger answers reaches the caller', async () => {
+    const evil = '<script>'
+    await using page = await Stranger.http((_request, response) => response.end(evil))
+    await using proof = await Stranger.http((_request, response) =>
+      response.writeHead(200, { 'earshot-control': '0'.repeat(64) }).end(evil),
+    )
+    await using large = await Stranger.http((_request, response) => response.end(Buffer.alloc(2 ** 21)))
+    await using other = await Owner.open({
+      keys: new ControlKeys(['what another cluster of transceivers shares']),
+    })
+    await using side = await PublicSide.open()
+    for (const { local } of [page, proof, large, other]) {
+      const answer = await side.ask(idAt(local))
+      assertUnreachable(answer, local)
+      assert.ok(!answer.body.includes(evil))
+    }
+    assert.equal(side.counters.unproven, 4)
+    assert.equal(other.counters.refused, 1)
+  })
+})
+
+describe('nobody is dialled', () => {
+  it('outside of the CIDRs and ports that are allowed', async () => {
+    await using stranger = await mute()
+    const { port } = stranger.local
+    for (const allow of [
+      { cidrs: ['127.0.0.2/32'], ports: '1-65535' },
+      { cidrs: ['127.0.0.0/8'], ports: `${port + 1}` },
+      { cidrs: ['::/0'], ports: `${port}` },
+    ]) {
+      await using side = await PublicSide.open({ allow })
+      assert.equal((await side.ask(idAt(stranger.local))).status, 404)
+      assert.deepEqual(side.notAllowed, [stranger.local.toString()])
+      assert.equal(side.counters.not_allowed, 1)
+    }
+    await using all = await PublicSide.open({ allow: { cidrs: ['0.0.0.0/0'], ports: '1-65535' } })
+    for (const where of [`0.0.0.0:${port}`, '127.0.0.1:0']) {
+      assert.equal((await all.ask(idAt(address(where)))).status, 404)
+    }
+    assert.equal(stranger.dialled, 0)
+  })
+
+  it('of another cluster, or by an id of another cluster’s key', async () => {
+    await using stranger = await mute()
+    await using side = await PublicSide.open()
+    const foreign = new SealedCodec([{ id: 1, key: 'ffeeddccbbaa99887766554433221100' }])
+    for (const id of [idAt(stranger.local, 4), idAt(stranger.local, 3, foreign)]) {
+      assert.equal((await side.ask(id)).status, 404)
+    }
+    assert.equal(stranger.dialled, 0)
+  })
+
+  it('when the call is our own', async () => {
+    await using stranger = await mute()
+    await using side = await PublicSide.open({ own: stranger.local, allow: LOCAL })
+    const id = side.calls.holds(idAt(stranger.local))
+    assert.equal((await side.ask(id)).status, 200)
+    assert.equal((await side.ask(idAt(stranger.local))).status, 404)
+    assert.equal(stranger.dialled, 0)
+  })
+
+  it('twice: an id that leads to a public listener ends there', async () => {
+    await using first = await PublicSide.open()
+    await using second = await PublicSide.open()
+    let asked = 0
+    first.http.server.on('request', () => asked++)
+    const target = second.listening
+    const loop = first.listening
+    for (const [owner, side] of [
+      [target, first],
+      [loop, second],
+      [loop, first],
+    ] as const) {
+      assertUnreachable(await side.ask(idAt(owner)), owner)
+    }
+    assert.equal(first.counters.unproven + second.counters.unproven, 3)
+    assert.equal(asked, 4, 'two by the test’s own requests, two by what was passed on')
+  })
+})
