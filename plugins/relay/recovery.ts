@@ -2,7 +2,7 @@
 
 import type { Address, Context, Recovered, RecoveryStore } from '../../core/index.ts'
 import { Decision } from './pure/decision.ts'
-import { LOOK_UP_MS } from './pure/limits.ts'
+import { FAILED_MS, FRUITLESS_MS, LOOK_UP_MS } from './pure/limits.ts'
 import { type LookUp, LookUps } from './pure/look-ups.ts'
 import { recover } from './pure/recover.ts'
 import type { RelayState } from './pure/relay-state.ts'
@@ -14,6 +14,14 @@ export interface LookUpCounters {
   refused: number
   /** The store rejected, or stayed silent for too long. */
   failed: number
+}
+
+/** How long a look-up that ended so is not repeated. */
+const PAUSE_MS: Readonly<Record<keyof LookUpCounters, number>> = {
+  hit: 0,
+  miss: FRUITLESS_MS,
+  refused: FRUITLESS_MS,
+  failed: FAILED_MS,
 }
 
 /** What the relay does with a recovery store. */
@@ -71,7 +79,7 @@ export class Recovery {
     const now = performance.now()
     const result = this.#use(now, lookUp, found)
     this.counters[result]++
-    this.#lookUps.end(now, lookUp, result !== 'hit')
+    this.#lookUps.end(now, lookUp, PAUSE_MS[result])
     if (result === 'hit') this.#onRecovered(this.#decision, now - startedAt)
   }
 

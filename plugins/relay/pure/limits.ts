@@ -45,10 +45,14 @@ export const BAD_UFRAG_MS = 5_000
 export const DECODES_PER_SECOND = 10_000
 export const DECODES_PER_PREFIX = 500
 
-/** Look-ups started a second, how long one may take, and how long a fruitless one is not repeated. */
+/**
+ * Look-ups started a second, how long one may take, how long one that the store knew nothing of is not repeated, and
+ * how long one that it did not answer: a relay that has just started may be ahead of its store. Milliseconds.
+ */
 export const LOOK_UPS_PER_SECOND = 500
 export const LOOK_UP_MS = 1_000
 export const FRUITLESS_MS = 5_000
+export const FAILED_MS = 100
 
 /** The recovery store hears of a flow that goes on at most this often. Its entries live 30 s. Milliseconds. */
 export const REMEMBER_MS = 5_000

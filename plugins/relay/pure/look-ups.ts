@@ -4,7 +4,7 @@
  */
 
 import { Address } from '../../../core/index.ts'
-import { FRUITLESS_MS, LOOK_UPS_PER_SECOND } from './limits.ts'
+import { LOOK_UPS_PER_SECOND } from './limits.ts'
 
 const SLOTS = 4_096
 const WAYS = 2
@@ -46,10 +46,10 @@ export class LookUps {
     return slot
   }
 
-  /** The look-up is over; a fruitless one is not repeated for FRUITLESS_MS. */
-  end(now: number, lookUp: LookUp, fruitless: boolean): void {
+  /** The look-up is over, and is not repeated for `pauseMs`. */
+  end(now: number, lookUp: LookUp, pauseMs: number): void {
     lookUp.underWay = false
-    lookUp.until = fruitless ? now + FRUITLESS_MS : Number.NEGATIVE_INFINITY
+    lookUp.until = now + pauseMs
   }
 
   /** A slot for this client unless it has one in use; the one that is free soonest. */

@@ -3,7 +3,7 @@ import { afterEach, describe, test } from 'node:test'
 import type { Recovered, RecoveryStore } from '../../../../core/index.ts'
 import { eventually } from '../../../../core/testing/check.ts'
 import type { Decision } from '../../../../plugins/relay/pure/decision.ts'
-import { LOOK_UP_MS } from '../../../../plugins/relay/pure/limits.ts'
+import { FAILED_MS, FRUITLESS_MS, LOOK_UP_MS } from '../../../../plugins/relay/pure/limits.ts'
 import { Recovery } from '../../../../plugins/relay/recovery.ts'
 import { at, CLIENT, LOCALS, MEDIA, SimulatedRelay, SUCCESS, T1, T2 } from './simulated-relay.ts'
 
@@ -103,6 +103,22 @@ describe('an unknown client', () => {
     await silence
     assert.equal(relay.state.flows.unconfirmed, 0)
   })
+  for (const [what, recall, pauseMs] of [
+    ['that the store does not know', async () => undefined, FRUITLESS_MS],
+    ['of whom it did not answer', () => Promise.reject(new Error('away')), FAILED_MS],
+  ] satisfies [string, Recall, number][]) {
+    test(`${what} is asked about again after ${pauseMs} ms`, async () => {
+      const { recovery, asked } = setUp(recall)
+      recovery.ask(performance.now(), 0, at(CLIENT))
+      const { counters } = recovery
+      await eventually('the look-up has ended', () => counters.miss + counters.failed === 1)
+      const ended = performance.now()
+      recovery.ask(ended + pauseMs - 50, 0, at(CLIENT))
+      assert.equal(asked.length, 1)
+      recovery.ask(ended + pauseMs, 0, at(CLIENT))
+      assert.equal(asked.length, 2)
+    })
+  }
   test('is let go when the relay closes', async () => {
     const { recovery, controller } = setUp(() => new Promise(() => {}))
     recovery.ask(performance.now(), 0, at(CLIENT))

@@ -84,11 +84,11 @@ describe('look-ups', () => {
     assert.equal(lookUps.begin(0, 0, at(CLIENT)), undefined)
     assert.ok(lookUps.begin(0, 1, at(CLIENT)))
     assert.ok(lookUps.begin(0, 0, at('198.51.100.7:40001')))
-    lookUps.end(1, first, false)
+    lookUps.end(1, first, 0)
     assert.ok(lookUps.begin(1, 0, at(CLIENT)))
   })
-  test('a fruitless one is not repeated for 5 s', () => {
-    lookUps.end(10, lookUps.begin(0, 0, at(CLIENT))!, true)
+  test('one that is over is not repeated for as long as it says', () => {
+    lookUps.end(10, lookUps.begin(0, 0, at(CLIENT))!, FRUITLESS_MS)
     assert.equal(lookUps.begin(10 + FRUITLESS_MS - 1, 0, at(CLIENT)), undefined)
     assert.ok(lookUps.begin(10 + FRUITLESS_MS, 0, at(CLIENT)))
   })
@@ -98,7 +98,7 @@ describe('look-ups', () => {
       const lookUp = lookUps.begin(i / 4, 0, other(i))
       if (lookUp) {
         begun++
-        lookUps.end(i / 4, lookUp, true)
+        lookUps.end(i / 4, lookUp, FRUITLESS_MS)
       }
     }
     assert.equal(begun, LOOK_UPS_PER_SECOND)
