@@ -103,7 +103,7 @@ describe('the balancer moves a client to another relay in mid-call', () => {
       await talk.exchange(SETTLED)
       assert.deepEqual(await call.routesOf(b), ['live'])
       await assertAccounted(t, talk, call, `rehashed, the first relay gone, ${what}`)
-      assert.equal(await lookUps(b, 'failed'), 'store' in options ? 1 : 0)
+      assert.equal((await lookUps(b, 'failed')) > 0, 'store' in options)
     })
   }
 

@@ -26,6 +26,8 @@ export type KindCounts = Record<Kind, number>
 export class Balancer implements AsyncDisposable {
   /** What came, whatever became of it. */
   readonly counts: Record<Direction, KindCounts> = { up: noCounts(), down: noCounts() }
+  /** How many datagrams went on. */
+  readonly passed: Record<Direction, number> = { up: 0, down: 0 }
   /** True: clients' checks are dropped, so that nothing but a recovery store can bring a call back. */
   holdsChecks = false
   tap: Tap | undefined
@@ -111,7 +113,9 @@ export class Balancer implements AsyncDisposable {
     const kind = kindOf(datagram)
     this.counts[direction][kind]++
     if (this.tap?.(direction, kind, datagram) === false) return false
-    return !(this.holdsChecks && direction === 'up' && kind === 'check')
+    if (this.holdsChecks && direction === 'up' && kind === 'check') return false
+    this.passed[direction]++
+    return true
   }
 }
 

@@ -17,20 +17,23 @@ export const TALKING = { use: './test/integration/support/talking-bridge.ts' }
 
 const GIVEN_STORE = { use: './test/integration/support/given-store.ts' }
 
-/** A relay that clients know by `advertise`; with `recovery` undefined it has no store. */
+/**
+ * A relay that clients know by `advertise`, on ports that the environment names; with `recovery` undefined it has no
+ * store.
+ */
 export function relayConfig(advertise: Address, recovery?: Config): Config {
   return {
     node: { cluster: 1 },
-    http: { listen: '127.0.0.1:0' },
-    admin: { listen: '127.0.0.1:0' },
+    http: { listen: '127.0.0.1:${EARSHOT_HTTP_PORT}' },
+    admin: { listen: '127.0.0.1:${EARSHOT_ADMIN_PORT}' },
     plugins: {
       codec: { use: './plugins/routing-codec/sealed/index.ts', options: SHARED_CODEC },
       ...(recovery ? { recovery } : {}),
       relay: {
         use: './plugins/relay/index.ts',
         options: {
-          listen: [{ bind: '127.0.0.1:0', advertise: String(advertise) }],
-          upstream: '127.0.0.1:0',
+          listen: [{ bind: '127.0.0.1:${EARSHOT_RELAY_PORT}', advertise: String(advertise) }],
+          upstream: '127.0.0.1:${EARSHOT_UPSTREAM_PORT:-0}',
           allow: { cidrs: ['127.0.0.0/8'], ports: '1024-65535' },
         },
       },
