@@ -1,0 +1,104 @@
+/** Pipecat's client with its small WebRTC transport, unmodified, calls the edge. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { eventually } from '../../core/testing/check.ts'
+import { edgeConfig } from '../integration/support/configs.ts'
+import { startEdge, type TestEdge } from '../peers/edge.ts'
+import { type BundledPage, bundlePage } from './bundle-page.ts'
+import { startChromium, type TestBrowser, withoutChromium } from './chromium.ts'
+import { until } from './until.ts'
+
+const KEY = 'alice-has-a-long-key'
+const SCRIPT = `
+  import { PipecatClient, RTVIEvent } from '@pipecat-ai/client-js'
+  import { SmallWebRTCTransport, WavMediaManager } from '@pipecat-ai/small-webrtc-transport'
+  window.make = () => {
+    window.seen = []
+    window.tracks = []
+    const transport = new SmallWebRTCTransport({ mediaManager: new WavMediaManager() })
+    window.client = new PipecatClient({
+      transport,
+      enableMic: true,
+      enableCam: false,
+      callbacks: {
+        onTransportStateChanged: (state) => seen.push(state),
+        onTrackStarted: (track, participant) => participant?.local || tracks.push(track),
+        onBotReady: (data) => seen.push('bot-ready ' + data.version),
+        onError: (message) => seen.push('error ' + JSON.stringify(message)),
+      },
+    })
+    return window.client
+  }
+  const headers = (key) => new Headers({ authorization: 'Bearer ' + key })
+  window.direct = (endpoint, key) => make().connect({ webrtcRequestParams: { endpoint, headers: headers(key) } })
+  window.viaStart = (endpoint, key) => make().startBotAndConnect({ endpoint, headers: headers(key), requestData: { body: { voice: 'x' } } })
+  window.outcome = async (call) => { try { await call; return 'ready' } catch (error) { return String(error.message ?? error) } }
+`
+
+let edge: TestEdge
+let page: BundledPage
+let chromium: TestBrowser
+
+async function open() {
+  const tab = await chromium.browser.newPage()
+  const asked: [method: string, status: number][] = []
+  await tab.goto(page.url)
+  tab.on('response', (response) => void asked.push([response.request().method(), response.status()]))
+  return { tab, asked }
+}
+
+describe('pipecat’s client in a browser', { skip: withoutChromium() }, () => {
+  before(async () => {
+    edge = await startEdge({ config: edgeConfig({ http: { keys: { alice: KEY } } }) })
+    page = await bundlePage(SCRIPT)
+    chromium = await startChromium()
+  })
+
+  after(async () => {
+    await chromium?.[Symbol.asyncDispose]()
+    await page?.[Symbol.asyncDispose]()
+    await edge?.[Symbol.asyncDispose]()
+  })
+
+  for (const [what, call] of [
+    ['straight to /api/offer', () => `direct('${edge.origin}/api/offer', '${KEY}')`],
+    ['by /start and a session of its own', () => `viaStart('${edge.origin}/start', '${KEY}')`],
+  ] as const) {
+    it(`is ready ${what}, is heard, hears, and leaves`, async () => {
+      const { tab, asked } = await open()
+      assert.equal(await tab.evaluate(`outcome(${call()})`), 'ready')
+      assert.deepEqual(await tab.evaluate('seen.filter((one) => one.startsWith("error"))'), [])
+      await until(tab, `seen.some((one) => one.startsWith('bot-ready'))`)
+      const session = async () => (await edge.sessions()).sessions[0]!
+      await eventually(
+        'audio goes both ways',
+        async () => {
+          const { packetsReceived, packetsSent } = await session()
+          return packetsReceived > 75 && packetsSent > 25
+        },
+        15_000,
+      )
+      assert.equal((await session()).caller, 'alice')
+      await until(tab, 'tracks.some((track) => track.kind === "audio" && !track.muted)')
+      await eventually('it has trickled', () => asked.some(([method]) => method === 'PATCH'))
+      assert.deepEqual(
+        asked.filter(([, status]) => status >= 300),
+        [],
+      )
+      await tab.evaluate('client.disconnect()')
+      await edge.untilIdle()
+      await tab.close()
+    })
+  }
+
+  it('gives up at once when its key is wrong', async () => {
+    const { tab, asked } = await open()
+    const outcome = await tab.evaluate<string>(
+      `outcome(direct('${edge.origin}/api/offer', 'nobody-has-this-key'))`,
+    )
+    assert.match(outcome, /401/)
+    assert.equal(asked.filter(([method]) => method === 'POST').length, 1)
+    await tab.close()
+  })
+})
