@@ -82,17 +82,17 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
   const { env } = options
   const off = env.OTEL_SDK_DISABLED === 'true'
   const resource = resourceOf(options)
+  const reader = new PrometheusText()
+  const push = off ? undefined : metricReader(options)
+  const metrics = new MeterProvider({ resource, readers: [reader, ...(push ? [push] : [])] })
   const exporter = off ? undefined : traceExporter(options)
   const spanProcessors = [
     ...(options.spanProcessors ?? []),
-    ...(exporter ? [new BatchSpanProcessor({ exporter, scheduledDelayMillis: spanDelay(env) })] : []),
+    ...(exporter ? [batches(exporter, metrics, env)] : []),
   ]
   const sampler = spanProcessors.length > 0 ? samplerFrom(env) : new AlwaysOffSampler()
   const ids = new CallIdGenerator()
   const traces = new TracerProvider({ resource, sampler, idGenerator: ids, spanProcessors })
-  const reader = new PrometheusText()
-  const push = off ? undefined : metricReader(options)
-  const metrics = new MeterProvider({ resource, readers: [reader, ...(push ? [push] : [])] })
   const endRuntime = observeRuntime(metrics.getMeter('earshot'))
   const sampled = (traceId: string): boolean =>
     sampler.shouldSample(ROOT_CONTEXT, traceId, 'call', SpanKind.SERVER, {}, []).decision ===
@@ -127,9 +127,14 @@ function resourceOf({ version, plugins }: TelemetryOptions): Resource {
     .merge(detectResources({ detectors: [envDetector] }))
 }
 
-/** OTEL_BSP_SCHEDULE_DELAY, where it is a number of milliseconds. */
-function spanDelay({ OTEL_BSP_SCHEDULE_DELAY: named }: TelemetryOptions['env']): number {
-  return named && Number(named) >= 0 ? Number(named) : SPAN_DELAY_MS
+/** Sends spans together, after SPAN_DELAY_MS or OTEL_BSP_SCHEDULE_DELAY, and counts those there was no room for. */
+function batches(
+  exporter: OTLPTraceExporter,
+  selfObsMeterProvider: MeterProvider,
+  { OTEL_BSP_SCHEDULE_DELAY: named }: TelemetryOptions['env'],
+): SpanProcessor {
+  const scheduledDelayMillis = named && Number(named) >= 0 ? Number(named) : SPAN_DELAY_MS
+  return new BatchSpanProcessor({ exporter, scheduledDelayMillis, selfObsMeterProvider })
 }
 
 function traceExporter({ otlp, env }: TelemetryOptions): OTLPTraceExporter | undefined {

@@ -19,13 +19,10 @@ export default definePlugin({
   check: checkOptions,
   async setup(options, services, context) {
     const relay = await startRelay(options, services, context, randomInt(2 ** 32 - 1))
-    const unobserve = observeRelay(context.meter, relay)
+    observeRelay(context.meter, relay)
     serveFlows(context.admin, relay.state)
     context.onDrain((deadline) => drain(relay.state, context.log, deadline))
-    context.onClose(async () => {
-      unobserve()
-      await relay.close()
-    })
+    context.onClose(() => relay.close())
     context.log.info(
       {
         listen: relay.sockets.publics.map(({ local }) => String(local)),

@@ -8,24 +8,19 @@ import type { Recovery } from './recovery.ts'
 import type { Relay } from './relay.ts'
 import type { RelaySockets } from './sockets.ts'
 
-/** Registers the metrics; the result takes them back. The README lists them with their units. */
+/** Registers the metrics; the README lists them with their units. They are read once more when the process closes. */
 export function observeRelay(
   meter: Context['meter'],
   { state, sockets, recovery, spans }: Pick<Relay, 'state' | 'sockets' | 'recovery' | 'spans'>,
-): () => void {
-  const undo = [
-    observeTraffic(meter, state),
-    observeFlows(meter, state),
-    observeSockets(meter, sockets),
-    observeSpans(meter, spans.budget),
-    ...(recovery ? [observeLookUps(meter, recovery)] : []),
-  ]
-  return () => {
-    for (const each of undo) each()
-  }
+): void {
+  observeTraffic(meter, state)
+  observeFlows(meter, state)
+  observeSockets(meter, sockets)
+  observeSpans(meter, spans.budget)
+  if (recovery) observeLookUps(meter, recovery)
 }
 
-function observeTraffic(meter: Context['meter'], { counters }: RelayState): () => void {
+function observeTraffic(meter: Context['meter'], { counters }: RelayState): void {
   const packets = meter.createObservableCounter('earshot.relay.packets', {
     description: 'Datagrams forwarded',
     unit: '{packet}',
@@ -38,7 +33,7 @@ function observeTraffic(meter: Context['meter'], { counters }: RelayState): () =
     description: 'Datagrams dropped, by reason',
     unit: '{packet}',
   })
-  return observe(meter, [packets, bytes, drops], (result) => {
+  observe(meter, [packets, bytes, drops], (result) => {
     result.observe(packets, counters.packetsUp, { direction: 'up' })
     result.observe(packets, counters.packetsDown, { direction: 'down' })
     result.observe(bytes, counters.bytesUp, { direction: 'up' })
@@ -47,7 +42,7 @@ function observeTraffic(meter: Context['meter'], { counters }: RelayState): () =
   })
 }
 
-function observeFlows(meter: Context['meter'], { counters, flows }: RelayState): () => void {
+function observeFlows(meter: Context['meter'], { counters, flows }: RelayState): void {
   const open = meter.createObservableUpDownCounter('earshot.relay.flows', {
     description: 'Flows in the table, by state',
     unit: '{flow}',
@@ -64,7 +59,7 @@ function observeFlows(meter: Context['meter'], { counters, flows }: RelayState):
     description: 'Routes taken from the recovery store',
     unit: '{route}',
   })
-  return observe(meter, [open, evictions, decodes, recoveries], (result) => {
+  observe(meter, [open, evictions, decodes, recoveries], (result) => {
     result.observe(open, flows.confirmed, { state: 'confirmed' })
     result.observe(open, flows.unconfirmed, { state: 'unconfirmed' })
     result.observe(evictions, flows.evicted)
@@ -73,27 +68,27 @@ function observeFlows(meter: Context['meter'], { counters, flows }: RelayState):
   })
 }
 
-function observeLookUps(meter: Context['meter'], { counters }: Recovery): () => void {
+function observeLookUps(meter: Context['meter'], { counters }: Recovery): void {
   const lookUps = meter.createObservableCounter('earshot.relay.look_ups', {
     description: 'Recovery look-ups, by result',
     unit: '{lookup}',
   })
-  return observe(meter, [lookUps], (result) => {
+  observe(meter, [lookUps], (result) => {
     for (const [name, count] of Object.entries(counters)) result.observe(lookUps, count, { result: name })
   })
 }
 
-function observeSpans(meter: Context['meter'], budget: SpanBudget): () => void {
+function observeSpans(meter: Context['meter'], budget: SpanBudget): void {
   const leftOut = meter.createObservableCounter('earshot.relay.spans.left_out', {
     description: 'Spans that were not made, so that a flood fills no collector',
     unit: '{span}',
   })
-  return observe(meter, [leftOut], (result) => {
+  observe(meter, [leftOut], (result) => {
     for (const [kind, count] of Object.entries(budget.leftOut)) result.observe(leftOut, count, { kind })
   })
 }
 
-function observeSockets(meter: Context['meter'], { publics, upstream }: RelaySockets): () => void {
+function observeSockets(meter: Context['meter'], { publics, upstream }: RelaySockets): void {
   const datagrams = meter.createObservableCounter('earshot.relay.socket.datagrams', {
     description: 'Datagrams received and sent, by socket',
     unit: '{packet}',
@@ -102,7 +97,7 @@ function observeSockets(meter: Context['meter'], { publics, upstream }: RelaySoc
     description: 'Datagrams that the socket lost, by socket and kind',
     unit: '{packet}',
   })
-  return observe(meter, [datagrams, errors], (result) => {
+  observe(meter, [datagrams, errors], (result) => {
     const tell = ({ counters, local }: UdpPort): void => {
       const socket = local.toString()
       result.observe(datagrams, counters.received, { socket, direction: 'in' })
@@ -118,7 +113,6 @@ function observeSockets(meter: Context['meter'], { publics, upstream }: RelaySoc
 
 type Observer = Parameters<Context['meter']['addBatchObservableCallback']>
 
-function observe(meter: Context['meter'], instruments: Observer[1], callback: Observer[0]): () => void {
+function observe(meter: Context['meter'], instruments: Observer[1], callback: Observer[0]): void {
   meter.addBatchObservableCallback(callback, instruments)
-  return () => meter.removeBatchObservableCallback(callback, instruments)
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { callIds } from '../../core/call-tracing.ts'
+import { eventually } from '../../core/testing/check.ts'
 import { TestClient } from '../peers/client.ts'
 import { startEdge } from '../peers/edge.ts'
 import { advertising, type EdgeProcess, sharedSecrets, startRole } from '../peers/edge-processes.ts'
@@ -37,6 +38,7 @@ describe('a call through two processes', () => {
     const root = await receiver.span(traceId, 'call')
     await relay.stop()
     await receiver.span(traceId, 'relay.flow')
+    await eventually('its metrics have come', () => receiver.metricNames.has('earshot.relay.packets'))
     const spans = receiver.trace(traceId)
     assert.equal(root.spanId, spanId, 'the root span’s id follows from the session')
     assert.equal(root.parentSpanId, '')

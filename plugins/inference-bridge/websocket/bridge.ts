@@ -1,9 +1,11 @@
 /** A bridge to any backend that speaks this plugin's small WebSocket protocol. */
 
 import {
+  type Attributes,
   type Counter,
   type Histogram,
   type Span,
+  SpanKind,
   SpanStatusCode,
   type UpDownCounter,
 } from '@opentelemetry/api'
@@ -26,6 +28,7 @@ export type BridgeContext = Pick<Context, 'tracer' | 'tracing' | 'meter'>
 export class WebSocketBridge implements InferenceBridge {
   readonly audio: AudioFormat
   readonly #options: WebSocketOptions
+  readonly #server: Attributes
   readonly #context: BridgeContext
   readonly #conversations: UpDownCounter
   readonly #failures: Counter
@@ -34,6 +37,7 @@ export class WebSocketBridge implements InferenceBridge {
   constructor(options: WebSocketOptions, context: BridgeContext) {
     this.audio = { pcm16: options.rate }
     this.#options = options
+    this.#server = serverOf(options.url)
     this.#context = context
     const { meter } = context
     this.#conversations = meter.createUpDownCounter('earshot.websocket_bridge.conversations', {
@@ -76,7 +80,8 @@ export class WebSocketBridge implements InferenceBridge {
 
   async #inSpan<T>(name: string, call: BridgeCall, run: () => Promise<T>): Promise<T> {
     const parent = this.#context.tracing.parent(call.traceSession)
-    const span = this.#context.tracer.startSpan(name, {}, parent)
+    const options = { kind: SpanKind.CLIENT, attributes: this.#server }
+    const span = this.#context.tracer.startSpan(name, options, parent)
     try {
       return await run()
     } catch (error) {
@@ -86,6 +91,12 @@ export class WebSocketBridge implements InferenceBridge {
       span.end()
     }
   }
+}
+
+/** The backend's name and port; of its URL nothing else, which may hold a secret. */
+function serverOf(url: string): Attributes {
+  const { hostname, port, protocol } = new URL(url)
+  return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'wss:' ? 443 : 80) }
 }
 
 function markFailed(span: Span, error: unknown): void {

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { diag } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { createTelemetry, reportTelemetryFaults } from '../../../core/telemetry.ts'
+import { eventually } from '../../../core/testing/check.ts'
 import { recordedLog } from './host-fixture.ts'
 
 const SESSION = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
@@ -108,6 +109,32 @@ for (const how of ['otlp', 'env'] as const) {
     collector.close()
   })
 }
+
+test('a span leaves soon, and what the exporter did is counted', async () => {
+  const came = Promise.withResolvers<unknown>()
+  const collector = createServer((request, response) => {
+    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'))
+    came.resolve(request.url)
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  const bound = collector.address()
+  assert.ok(bound && typeof bound === 'object')
+  const env = { OTEL_METRICS_EXPORTER: 'none', OTEL_BSP_SCHEDULE_DELAY: '1' }
+  const telemetry = createTelemetry({
+    version: '1',
+    env,
+    otlp: `http://127.0.0.1:${bound.port}`,
+    plugins: ['a'],
+  })
+  telemetry.tracing.root(SESSION, 'call').end()
+  assert.equal(await came.promise, '/v1/traces')
+  await eventually('it is counted', async () =>
+    /^otel_sdk_processor_span_processed_total\{.*\} 1$/m.test(await telemetry.metricsText()),
+  )
+  assert.match(await telemetry.metricsText(), /^target_info\{.*service_instance_id="[0-9a-f-]{36}"/m)
+  await telemetry.close(1000)
+  collector.close()
+})
 
 test('a collector that does not answer does not hold the process up', async () => {
   const held: (() => void)[] = []

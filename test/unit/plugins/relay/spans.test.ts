@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { createTelemetry } from '../../../../core/telemetry.ts'
+import { parsePortRange } from '../../../../plugins/relay/pure/allowed-routes.ts'
 import { Decision } from '../../../../plugins/relay/pure/decision.ts'
 import { Flow, FlowRoute } from '../../../../plugins/relay/pure/flow.ts'
 import { OPEN_SPANS_PER_SECOND } from '../../../../plugins/relay/pure/limits.ts'
+import { relayState } from '../../../../plugins/relay/pure/relay-state.ts'
 import { FlowSpans } from '../../../../plugins/relay/spans.ts'
 import { at, CLIENT, T1 } from './simulated-relay.ts'
 
@@ -100,4 +102,27 @@ test('the relay closes: its confirmed flows end as spans', () => {
     made().map(({ name }) => name),
     ['relay.flow'],
   )
+})
+
+test('the state tells of each flow that ends, while its routes are still there', () => {
+  const told: [confirmed: boolean, routes: number][] = []
+  const state = relayState({
+    codec: { encode: () => '', decode: () => undefined },
+    locals: [PUBLIC],
+    maxFlows: 8,
+    seed: 1,
+    cluster: 1,
+    cidrs: ['10.0.0.0/24'],
+    ports: parsePortRange('3479')!,
+    own: [],
+    onFlowEnd: (flow) => told.push([flow.isConfirmed, flow.routes.length]),
+  })
+  const flow = state.flows.open(0, 0, at(CLIENT), true)!
+  flow.routes.push(new FlowRoute('live', at(T1), SESSION, 0, 5000))
+  state.flows.confirm(0, flow)
+  state.flows.sweep(29_999, 10)
+  assert.deepEqual(told, [])
+  state.flows.sweep(30_000, 10)
+  assert.deepEqual(told, [[true, 1]])
+  assert.equal(flow.routes.length, 0)
 })
