@@ -24,26 +24,26 @@ async function report(t: TestContext, call: RestartedRelay, what: string): Promi
 /** Nothing has flowed since the restart; then the client may check, and everything does. */
 async function assertByCheck(call: RestartedRelay): Promise<void> {
   await call.dropped(10)
-  assert.deepEqual(await call.routes(), [])
+  assert.deepEqual((await call.relay.flow()).states, [])
   call.hop.holdsChecks = false
   await call.talk.exchange(20)
-  assert.deepEqual(await call.routes(), ['live'])
+  assert.deepEqual((await call.relay.flow()).states, ['live'])
 }
 
 /** Media flows although no check has come by since the kill; then one confirms the route. */
 async function assertBeforeCheck(call: RestartedRelay): Promise<void> {
   await call.talk.exchange(20)
-  assert.deepEqual(await call.routes(), ['recovered'])
+  assert.deepEqual((await call.relay.flow()).states, ['recovered'])
   assert.equal(await call.relay.metric('relay_flows', { state: 'confirmed' }), 0)
   assert.equal(await call.relay.metric('relay_look_ups_total', { result: 'hit' }), 1)
   call.hop.holdsChecks = false
-  await eventually('a check confirms it', async () => (await call.routes())[0] === 'live', 5000)
+  await eventually('a check confirms it', async () => (await call.relay.flow()).states[0] === 'live', 5000)
 }
 
 it('without a store a restarted relay carries the call again by the next check', async (t) => {
   await using call = await RestartedRelay.open()
   await call.kill()
-  await call.restart()
+  await call.relay.restart()
   await assertByCheck(call)
   await report(t, call, 'relay restarted, no store')
 })
@@ -64,7 +64,7 @@ describe('a restarted relay with Redis', { skip: skipWithout('redis') }, () => {
   it('carries the call again once the look-up answers, before any check', async (t) => {
     await using call = await open()
     await call.kill()
-    await call.restart()
+    await call.relay.restart()
     await assertBeforeCheck(call)
     await report(t, call, 'relay restarted, Redis up')
   })
@@ -72,7 +72,7 @@ describe('a restarted relay with Redis', { skip: skipWithout('redis') }, () => {
   it('and Redis killed after: the call goes on, checks and all', async (t) => {
     await using call = await open()
     await call.kill()
-    await call.restart()
+    await call.relay.restart()
     await assertBeforeCheck(call)
     await redis.kill()
     const { answered } = call.client.transport.checks!.counters
@@ -89,7 +89,7 @@ describe('a restarted relay with Redis', { skip: skipWithout('redis') }, () => {
     await using call = await open()
     await redis.kill()
     await call.kill()
-    await call.restart()
+    await call.relay.restart()
     await assertByCheck(call)
     assert.ok((await call.relay.metric('relay_look_ups_total', { result: 'failed' })) >= 1)
     await report(t, call, 'relay restarted, Redis killed before')
@@ -99,7 +99,7 @@ describe('a restarted relay with Redis', { skip: skipWithout('redis') }, () => {
   it('and Redis killed with it and started again, empty: by the next check, and Redis knows the call again', async (t) => {
     await using call = await open()
     await Promise.all([redis.kill(), call.kill()])
-    await Promise.all([redis.start(), call.restart()])
+    await Promise.all([redis.start(), call.relay.restart()])
     await assertByCheck(call)
     await eventually('the call is in Redis', async () => Number(await redis.command('DBSIZE')) === 1, 10_000)
     await report(t, call, 'relay restarted, Redis killed during')
