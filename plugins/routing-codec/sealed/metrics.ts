@@ -16,9 +16,15 @@ export function observe(meter: Context['meter'], codec: SealedCodec, file: FileC
     unit: '{key}',
     description: 'Keys in use.',
   })
+  // A key that was dropped goes on as 0: what is not observed any more keeps its last value.
+  const seen = new Set<number>()
   keys.addCallback((result) => {
-    for (const [i, id] of codec.keyIds.entries())
-      result.observe(1, { key: id, use: i === 0 ? 'encode' : 'decode' })
+    const inUse = codec.keyIds
+    for (const key of inUse) seen.add(key)
+    for (const key of seen) {
+      result.observe(key === inUse[0] ? 1 : 0, { key, use: 'encode' })
+      result.observe(inUse.includes(key) ? 1 : 0, { key, use: 'decode' })
+    }
   })
   const texts = meter.createObservableCounter('earshot.sealed.texts', {
     unit: '{text}',

@@ -26,7 +26,10 @@ test('which keys are in use, which were used, and what led nowhere', async (t) =
 
   const old = codec.encode(ROUTE, 'ufrag')
   read(old)
+  assert.equal(await value('keys', { key: '1', use: 'encode' }), 1)
   codec.replace([NEW, OLD])
+  assert.equal(await value('keys', { key: '1', use: 'encode' }), 0)
+  assert.equal(await value('keys', { use: 'decode' }), 2)
   read(old)
   const fresh = codec.encode(ROUTE, 'ufrag')
   read(fresh)
@@ -37,8 +40,9 @@ test('which keys are in use, which were used, and what led nowhere', async (t) =
   read(old)
   file.faults = 3
 
-  assert.equal(await value('keys', {}), 1)
   assert.equal(await value('keys', { key: '2', use: 'encode' }), 1)
+  assert.equal(await value('keys', { key: '2', use: 'decode' }), 1)
+  assert.equal(await value('keys', { key: '1' }), 0)
   assert.equal(await value('texts_total', { key: '1', operation: 'encode' }), 1)
   assert.equal(await value('texts_total', { key: '1', operation: 'decode' }), 2)
   assert.equal(await value('texts_total', { key: '2', operation: 'encode' }), 2)
