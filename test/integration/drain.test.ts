@@ -1,11 +1,24 @@
 /** SIGTERM to processes with calls on them: a transceiver, a relay, both; once, twice, with time and without. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TestClient } from '../peers/client.ts'
-import { advertising, type EdgeProcess, type Env, sharedSecrets, startRole } from '../peers/edge-processes.ts'
+import {
+  advertising,
+  type EdgeProcess,
+  type Env,
+  sharedSecrets,
+  startProcess,
+  startRole,
+} from '../peers/edge-processes.ts'
 import { randomCredentials, writeOffer } from '../peers/offer.ts'
+import { writeRole } from '../peers/role-config.ts'
 import { hangUpAt, postTo } from '../peers/signaling.ts'
 import { Conversation } from './support/conversation.ts'
 
@@ -179,5 +192,43 @@ describe('SIGTERM to both in one process', () => {
     relay.signal('SIGINT')
     assert.equal(await client.ended, 'close_notify')
     assert.equal(await relay.exited, 130)
+  })
+})
+
+describe('a drain has a deadline', () => {
+  it('whatever Redis or a backend does: both take every connection and never answer', async () => {
+    const sockets = new Set<Socket>()
+    const silent = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}))
+    }).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const address = silent.address()
+    assert.ok(address !== null && typeof address === 'object')
+    const folder = await mkdtemp(join(tmpdir(), 'earshot-drain-'))
+    try {
+      const config = await writeRole(folder, 'transceiver', ({ plugins }) => {
+        const options = { url: `ws://127.0.0.1:${address.port}/`, rate: 24_000 }
+        plugins.bridge = { use: './plugins/inference-bridge/websocket/index.ts', options }
+      })
+      const redis = { EARSHOT_REDIS_URL: `redis://127.0.0.1:${address.port}` }
+      relay = await startRole('relay', { ...secrets, ...redis, ...SHORT })
+      transceiver = await startProcess(config, { ...secrets, ...advertising(relay), ...SHORT })
+      await using client = await call()
+      // Redis, and the bridge of this call.
+      assert.ok(sockets.size >= 2)
+      for (const edge of [transceiver, relay]) {
+        assert.equal((await fetch(`${edge.url}livez`)).status, 200)
+        assert.deepEqual(await readiness(edge), [200, { status: 'ready' }])
+      }
+      await term(transceiver)
+      assert.deepEqual(await client.events.take(), ENDED)
+      assert.equal(await transceiver.exited, 0)
+      relay.signal('SIGTERM')
+      assert.equal(await relay.exited, 0)
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      silent.close()
+      await rm(folder, { recursive: true })
+    }
   })
 })
