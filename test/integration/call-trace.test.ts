@@ -90,6 +90,32 @@ describe('a call whose relay is gone', () => {
   })
 })
 
+describe('a hang-up that comes to another transceiver', () => {
+  it('is passed on within the call’s trace, and its owner’s part is below', async () => {
+    await using receiver = await OtlpReceiver.open()
+    const telemetry = { otlp: receiver.url }
+    await using relay = await startEdge({ config: { ...relayAt('127.0.0.1:0'), telemetry } })
+    const node = { advertise: [String(relay.bound[0])] }
+    const control = { keys: [CONTROL_KEY], allow: { ports: '1024-65535' } }
+    const config = { ...transceiverConfig({ node, codec: CODEC, transceiver: { control } }), telemetry }
+    await using owner = await startEdge({ config })
+    await using other = await startEdge({ config })
+    await using client = await TestClient.connect(owner.post)
+    const [{ session } = { session: '' }] = (await owner.sessions()).sessions
+    const { traceId, spanId } = callIds(Buffer.from(session, 'hex'))
+    assert.equal(await other.hangUp(client.url!), 200)
+    const passedOn = await receiver.span(traceId, 'control.pass_on')
+    const served = await receiver.span(traceId, 'control.serve')
+    const root = await receiver.span(traceId, 'call')
+    assert.equal(passedOn.parentSpanId, spanId)
+    assert.equal(served.parentSpanId, passedOn.spanId)
+    assert.equal(served.resource['service.instance.id'], root.resource['service.instance.id'])
+    assert.notEqual(passedOn.resource['service.instance.id'], root.resource['service.instance.id'])
+    assert.equal(root.attributes['earshot.call.end_reason'], 'hang_up')
+  })
+})
+
+const CONTROL_KEY = '0123456789abcdef0123456789abcdef'
 const CODEC = { keys: [{ id: 1, key: '00112233445566778899aabbccddeeff' }] }
 
 /** A relay that shares the store of this process. */
