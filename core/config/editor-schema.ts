@@ -53,7 +53,7 @@ function branch({ use, plugin }: NamedPlugin): object {
   }
 }
 
-/** Closed; what has a default need not be written; numbers and booleans may be written as a placeholder. */
+/** Closed; what has a default need not be written; what not every text is may be written as a placeholder. */
 function forEditors(schema: unknown): unknown {
   return widened(closed(JSON.parse(JSON.stringify(schema))))
 }
@@ -62,7 +62,7 @@ function widened(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(widened)
   if (!isObject(schema)) return schema
   const { type, required, properties, description, default: fallback } = schema
-  if (type === 'integer' || type === 'number' || type === 'boolean') {
+  if (type === 'integer' || type === 'number' || type === 'boolean' || isNarrow(schema)) {
     const note = {
       ...(description ? { description } : {}),
       ...('default' in schema ? { default: fallback } : {}),
@@ -83,6 +83,12 @@ function widened(schema: unknown): unknown {
     out.required = required.filter((name) => !('default' in asObject(properties[String(name)])))
   }
   return out
+}
+
+/** A placeholder itself need not have the form that is asked of what it stands for. */
+function isNarrow({ type, pattern, minLength, maxLength, enum: values }: Record<string, unknown>): boolean {
+  if (Array.isArray(values)) return values.every((value) => typeof value === 'string')
+  return type === 'string' && (pattern !== undefined || Number(minLength ?? 0) > 1 || maxLength !== undefined)
 }
 
 function asObject(value: unknown): Record<string, unknown> {

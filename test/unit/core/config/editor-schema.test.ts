@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
@@ -41,6 +41,15 @@ test('numbers and booleans may be placeholders, what has a default may be left o
   assert.ok(accepts({ listen: 'x', default: '${N}' }))
   assert.ok(!accepts({ listen: 'x', lines: 'many' }))
   assert.ok(!accepts({ lines: 2 }))
+})
+
+test('the configs that are shipped are right in an editor, placeholders of keys and URLs too', async () => {
+  const root = join(import.meta.dirname, '../../../..')
+  const shipped = new Ajv({ strict: false }).compile(editorSchema(await builtIns()))
+  for (const file of ['edge.config.json', ...globSync('deploy/roles/*.json', { cwd: root })]) {
+    shipped(JSON.parse(readFileSync(join(root, file), 'utf8')))
+    assert.deepEqual(shipped.errors, null, file)
+  }
 })
 
 test('unknown options and unknown services to bind are errors in the editor, too', () => {
