@@ -1,24 +1,25 @@
 /**
  * The caller's audio, from RTP to frames. The source is whoever sends the agreed payload type: offers need not
  * name it, and it may change in mid-call. A bridge that takes Opus gets the packets untouched, any other samples
- * at its rate, with lost packets made up and DTX's silence filled in.
+ * at its rate, without holes.
+ *
+ * There is no constant playout delay: a packet in order is handed on as it comes, and only a hole in the sequence
+ * numbers is waited for, as long as `ReorderWait` finds worth while. In DTX there is no hole, and no wait.
  */
 
 import type { AudioFormat, AudioFrame } from '../../../core/index.ts'
+import { CallerAudio } from './caller-audio.ts'
 import type { MediaStats } from './media-stats.ts'
-import { OpusDecoder } from './opus.ts'
-import { opusSamples } from './opus-packet.ts'
-import { ReceiveStats, TICKS_PER_MS } from './receive-stats.ts'
+import { ReceiveStats } from './receive-stats.ts'
 import { type OrderedPacket, ReorderBuffer } from './reorder.ts'
 import { RtpHeader, readRtp } from './rtp.ts'
 import { TelephoneEvents } from './telephone-event.ts'
 
-/** 120 ms: what concealment can make up before it has faded out. */
-const MOST_CONCEALED = 120 * TICKS_PER_MS
-/** Senders in DTX send every 400 ms; a longer silence is left for the frames' timestamps to show. */
-const MOST_SILENCE = 480 * TICKS_PER_MS
-/** Concealment comes in steps of 2.5 ms. */
-const STEP = 120
+/** A packet is late by so many times the jitter at most, nearly always. */
+const LATE_JITTERS = 4
+/** Within these bounds. The least lets a packet show that the one before it was lost, before silence is in its place. */
+const LEAST_LATE_MS = 60
+const MOST_LATE_MS = 120
 /** How long packets of a replaced source are known for what they are. */
 const OLD_SOURCE_MS = 1000
 
@@ -41,25 +42,21 @@ export class MediaReceiver {
   readonly #header = new RtpHeader()
   readonly #reorder = new ReorderBuffer((packet) => this.#ordered(packet))
   readonly #events: TelephoneEvents
-  #decoder: OpusDecoder | undefined
+  readonly #audio: CallerAudio
   #oldSsrc = -1
   #changedAt = 0
   #now = 0
-  /** Where the next frame lies on the caller's time line, in ticks, and its timestamp if nothing is missing. */
-  #position = 0
-  #expected = 0
-  #lastAudioAt = -1
-  #lost = 0
   #closed = false
 
   constructor(options: ReceiverOptions) {
     this.#o = options
     this.#events = new TelephoneEvents((digit, ms) => options.onTelephoneEvent(digit, ms))
+    this.#audio = new CallerAudio(options.format, options.stats, (frame) => options.onFrame(frame))
   }
 
   /** True while `advance` has something to wait for. */
   get waiting(): boolean {
-    return this.#reorder.held > 0
+    return this.#reorder.held > 0 || this.#audio.waiting || this.#events.waiting
   }
 
   /** Takes the RTP packet in bytes[start, end). */
@@ -80,11 +77,14 @@ export class MediaReceiver {
     }
   }
 
-  /** Gives up on packets and events that should have come by now. */
+  /** Gives up on packets and events that should have come by now, and fills in silence that has passed. */
   advance(now: number): void {
     this.#now = now
     this.#reorder.advance(now)
     this.#events.advance(now)
+    if (this.#reorder.held > 0) return
+    const lateMs = Math.min(MOST_LATE_MS, Math.max(LEAST_LATE_MS, this.source.jitterMs * LATE_JITTERS))
+    this.#audio.advance(now, lateMs)
   }
 
   /** Gives up on everything missing: what is held is handed on. */
@@ -96,8 +96,7 @@ export class MediaReceiver {
   close(): void {
     this.#closed = true
     this.#reorder.reset()
-    this.#decoder?.close()
-    this.#decoder = undefined
+    this.#audio.close()
   }
 
   #agreed(payloadType: number): boolean {
@@ -118,83 +117,20 @@ export class MediaReceiver {
     stats.saidBye = false
     this.source.reset()
     this.#reorder.reset()
-    this.#decoder?.reset()
+    this.#audio.changeSource()
     return true
   }
 
   #ordered(packet: OrderedPacket): void {
     const { stats, payloadType } = this.#o
-    if (packet.lostBefore > 0) this.#lost += packet.lostBefore
-    if (packet.lostBefore < 0) this.#expected = -1
-    const { bytes, start, end } = packet
-    if (packet.payloadType !== payloadType) {
-      if (!this.#events.packet(this.#now, packet, this.#telephoneRate(packet.payloadType))) stats.malformed++
-      return
-    }
-    const ticks = opusSamples(bytes, start, end)
-    if (ticks === 0) {
-      // Padding alone is how senders probe for bandwidth.
-      if (end > start) stats.malformed++
-      return
-    }
-    const gap = this.#gap(packet.timestamp)
-    this.#position += gap
-    this.#expected = (packet.timestamp + ticks) >>> 0
-    this.#lastAudioAt = this.#now
-    this.#deliver(packet, gap, ticks)
-    this.#lost = 0
-    this.#position += ticks
+    this.#audio.missed(packet.lostBefore)
+    if (packet.lostBefore < 0) this.#events.reset()
+    const { start, end } = packet
+    const good =
+      packet.payloadType === payloadType
+        ? this.#audio.packet(this.#now, packet)
+        : this.#events.packet(this.#now, packet, this.#telephoneRate(packet.payloadType))
+    // Padding alone is how senders probe for bandwidth.
+    if (!good && (end > start || packet.payloadType !== payloadType)) stats.malformed++
   }
-
-  /** Ticks between the last frame's end and this one: by timestamps, or by the clock where those began anew. */
-  #gap(timestamp: number): number {
-    if (this.#expected >= 0) return Math.max(0, (timestamp - this.#expected) | 0)
-    if (this.#lastAudioAt < 0) return 0
-    return Math.max(0, Math.round((this.#now - this.#lastAudioAt) * TICKS_PER_MS))
-  }
-
-  #deliver(packet: OrderedPacket, gap: number, ticks: number): void {
-    const { bytes, start, end } = packet
-    if (this.#o.format === 'opus') {
-      this.#frame(copy(bytes, start, end), this.#position, ticks)
-      return
-    }
-    this.#decoder ??= new OpusDecoder(this.#o.format.pcm16)
-    if (gap >= STEP) this.#fill(gap, packet)
-    const perTick = this.#decoder.rate / 48000
-    const data = this.#decoder.decode(bytes, start, end) ?? this.#decoder.conceal(ticks * perTick)
-    if (data) this.#frame(data, this.#position, ticks)
-  }
-
-  /** Makes up what lies right before `packet`. */
-  #fill(gap: number, packet: OrderedPacket): void {
-    const decoder = this.#decoder!
-    const lost = this.#lost > 0
-    let left = Math.min(gap, lost ? MOST_CONCEALED : MOST_SILENCE)
-    left -= left % STEP
-    if (lost) this.#o.stats.concealedMs += left / TICKS_PER_MS
-    while (left > 0) {
-      const ticks = Math.min(left, MOST_CONCEALED)
-      const samples = (ticks * decoder.rate) / 48000
-      const data = lost
-        ? decoder.recover(samples, packet.bytes, packet.start, packet.end)
-        : decoder.conceal(samples)
-      if (data) this.#frame(data, this.#position - left, ticks)
-      left -= ticks
-    }
-  }
-
-  #frame(data: Uint8Array, position: number, ticks: number): void {
-    this.#o.onFrame({
-      data,
-      durationMs: ticks / TICKS_PER_MS,
-      timestampMs: position / TICKS_PER_MS,
-    })
-  }
-}
-
-function copy(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  const own = new Uint8Array(end - start)
-  for (let i = 0; i < own.length; i++) own[i] = bytes[start + i]!
-  return own
 }

@@ -1,13 +1,12 @@
 /**
  * Puts a source's packets back into order: hands on what is next at once, holds what came early, and gives a
- * missing packet a bounded time to come. A hole in the sequence numbers is loss; whether time passed without
+ * missing packet as long to come as others have been late by. A hole in the sequence numbers is loss; whether time passed without
  * one (DTX, RFC 7587 §3.1.3) the receiver of the packets sees from their timestamps. Pure: time is an input.
  */
 
+import { ReorderWait } from './reorder-wait.ts'
 import type { RtpHeader } from './rtp.ts'
 
-/** How long a missing packet is waited for. */
-export const REORDER_WAIT_MS = 60
 /** How many packets are held at most, a power of two; with more the wait is over. */
 const HELD = 32
 /** A source that jumps by more than this begins anew (RFC 3550 A.1, MAX_DROPOUT and MAX_MISORDER). */
@@ -46,6 +45,11 @@ export class ReorderBuffer {
   #lost = -1
   #held = 0
   #outlier = -1
+  readonly #wait = new ReorderWait()
+  /** The packets that were last given up on, from one to before another, and when they were first missed. */
+  #gaveUpFrom = 0
+  #gaveUpTo = 0
+  #missedAt = 0
 
   constructor(deliver: (packet: OrderedPacket) => void) {
     this.#deliver = deliver
@@ -66,7 +70,10 @@ export class ReorderBuffer {
   /** Takes a packet in; its payload is copied if it is held. */
   push(now: number, header: RtpHeader, bytes: Uint8Array): ReorderOutcome {
     const sequence = header.sequence
-    if (this.#next < 0) this.#begin(sequence)
+    if (this.#next < 0) {
+      this.#begin(sequence)
+      this.#wait.begin(now)
+    }
     let ahead = ((sequence - this.#next) << 16) >> 16
     if (ahead > MAX_AHEAD || ahead < -MAX_BEHIND) {
       if (sequence !== this.#outlier) {
@@ -83,7 +90,10 @@ export class ReorderBuffer {
       this.#next = sequence
       ahead = 0
     }
-    if (ahead < 0) return 'late'
+    if (ahead < 0) {
+      this.#cameLate(now, sequence)
+      return 'late'
+    }
     const slot = ahead === 0 ? this.#direct : this.#slotFor(sequence)
     if (slot.full) return 'late'
     slot.payloadType = header.payloadType
@@ -94,6 +104,7 @@ export class ReorderBuffer {
       this.#held++
       return 'held'
     }
+    if (this.#held > 0) this.#wait.came(now, now - this.#oldest())
     slot.bytes = bytes
     slot.start = header.payloadStart
     slot.end = header.payloadEnd
@@ -105,7 +116,7 @@ export class ReorderBuffer {
 
   /** Gives up on what has been missing for too long. */
   advance(now: number): void {
-    while (this.#held > 0 && now - this.#oldest() >= REORDER_WAIT_MS) this.#skip()
+    while (this.#held > 0 && now - this.#oldest() >= this.#wait.ms(now)) this.#skip()
   }
 
   /** Gives up on everything that is missing. */
@@ -125,6 +136,12 @@ export class ReorderBuffer {
     this.#outlier = -1
   }
 
+  /** Too late to be of use; not to show what the next one should be given. */
+  #cameLate(now: number, sequence: number): void {
+    const given = (this.#gaveUpTo - this.#gaveUpFrom) & 0xffff
+    if (((sequence - this.#gaveUpFrom) & 0xffff) < given) this.#wait.came(now, now - this.#missedAt)
+  }
+
   #oldest(): number {
     let oldest = Number.POSITIVE_INFINITY
     for (const slot of this.#slots) if (slot.full && slot.since < oldest) oldest = slot.since
@@ -134,10 +151,13 @@ export class ReorderBuffer {
   /** Counts what is missing before the first held packet as lost and hands on from there; how far it went. */
   #skip(): number {
     const from = this.#next
+    this.#missedAt = this.#oldest()
+    this.#gaveUpFrom = from
     while (!this.#slots[this.#next & (HELD - 1)]!.full) {
       this.#next = (this.#next + 1) & 0xffff
       this.#lost++
     }
+    this.#gaveUpTo = this.#next
     this.#releaseRun()
     return (this.#next - from) & 0xffff
   }

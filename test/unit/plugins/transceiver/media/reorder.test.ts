@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Prng } from '../../../../../core/testing/prng.ts'
+import { ReorderBuffer, type ReorderOutcome } from '../../../../../plugins/transceiver/media/reorder.ts'
 import {
-  REORDER_WAIT_MS,
-  ReorderBuffer,
-  type ReorderOutcome,
-} from '../../../../../plugins/transceiver/media/reorder.ts'
+  FIRST_WAIT_MS,
+  LEAST_WAIT_MS,
+  MOST_WAIT_MS,
+} from '../../../../../plugins/transceiver/media/reorder-wait.ts'
 import { RtpHeader } from '../../../../../plugins/transceiver/media/rtp.ts'
 
 /** A buffer, what it handed on as [sequence, lost before], and a way to push by sequence number. */
@@ -66,17 +67,56 @@ describe('the reorder buffer', () => {
     push(4, 100)
     push(5, 120)
     push(7, 130)
-    buffer.advance(100 + REORDER_WAIT_MS - 1)
+    buffer.advance(100 + FIRST_WAIT_MS - 1)
     assert.deepEqual(out, [[1, -1]])
-    buffer.advance(100 + REORDER_WAIT_MS)
+    buffer.advance(100 + FIRST_WAIT_MS)
     assert.deepEqual(out.slice(1), [
       [4, 2],
       [5, 0],
     ])
-    buffer.advance(130 + REORDER_WAIT_MS)
+    buffer.advance(130 + FIRST_WAIT_MS)
     assert.deepEqual(out.slice(3), [[7, 1]])
     assert.equal(push(2, 200), 'late')
     assert.equal(push(8, 200), 'ordered')
+  })
+
+  test('waits as long as others have been late by, within bounds', () => {
+    const { buffer, out, push } = setUp()
+    let [n, now] = [0, 0]
+    push(n)
+    /** A packet is missing for up to `ms`; how long it was waited for. */
+    const lose = (ms: number): number => {
+      const since = now
+      push(n + 2, now)
+      const before = out.length
+      while (out.length === before && now - since < ms) buffer.advance(++now)
+      if (out.length === before) push(n + 1, now)
+      else if (ms < 1000) {
+        now = since + ms
+        assert.equal(push(n + 1, now), 'late')
+      }
+      n += 2
+      return now - since
+    }
+    const pass = (seconds: number): void => {
+      for (let i = 0; i < seconds * 50; i++) {
+        now += 20
+        push(++n, now)
+      }
+    }
+    pass(60)
+    assert.equal(lose(1000), LEAST_WAIT_MS, 'nothing ever comes late')
+    lose(70)
+    pass(1)
+    const patient = lose(1000)
+    assert.ok(patient > 85 && patient < 100, `one came after 70 ms; the next was given ${patient}`)
+    lose(5000 - 4100)
+    assert.ok(lose(1000) <= MOST_WAIT_MS)
+    pass(10)
+    const less = lose(1000)
+    assert.ok(less > 70 && less < 100, `10 s later, ${less} ms`)
+    pass(120)
+    assert.equal(lose(1000), LEAST_WAIT_MS, 'that one was late once is long ago')
   })
 
   test('drops what comes twice, held or not', () => {

@@ -54,6 +54,36 @@ describe('telephone events', () => {
     assert.equal(heard.length, 2, 'an end that comes after all')
   })
 
+  test('are not said again for an end that comes when the next has begun', () => {
+    const { heard, events, send } = setUp()
+    send(0, 1000, 1, 2400)
+    send(50, 1000, 1, 4800, true)
+    send(60, 9000, 2, 960, false, true)
+    send(61, 1000, 1, 4800, true)
+    send(80, 9000, 2, 4800, true)
+    send(81, 1000, 1, 4800, true)
+    assert.deepEqual(heard, [
+      ['1', 100],
+      ['2', 100],
+    ])
+    assert.equal(events.waiting, false)
+  })
+
+  test('are others after a pause, or of another source, wherever their timestamps lie', () => {
+    const { heard, events, send } = setUp()
+    send(0, 90_000, 1, 4800, true, true)
+    send(1100, 1000, 2, 2400, false, true)
+    assert.ok(events.waiting)
+    events.reset()
+    assert.equal(events.waiting, false)
+    send(1110, 500, 3, 4800, true, true)
+    assert.deepEqual(heard, [
+      ['1', 100],
+      ['2', 50],
+      ['3', 100],
+    ])
+  })
+
   test('go on over segments when a key is held long (RFC 4733 §2.5.1.3)', () => {
     const { heard, send } = setUp()
     send(0, 1000, 7, 65535, false, true)
