@@ -16,8 +16,10 @@ export type Client = Redis | Cluster
 /** After a replica refused a write, the connection is made anew, since the master may have moved: at most this often. */
 const MOVED_AGAIN_MS = 5_000
 
-/** A connection is dropped when it owes an answer for so many times the time that one may take. */
-const SILENCE = 4
+/** How long a connection may owe an answer until it is made anew. Milliseconds. */
+export function silenceMs({ commandTimeoutMs }: RedisOptions): number {
+  return 4 * commandTimeoutMs
+}
 
 type Tls = NonNullable<IoredisOptions['tls']>
 
@@ -59,7 +61,8 @@ export function whereTo(options: RedisOptions): string {
   return typeof url === 'string' ? '' : `${url.host}:${url.port}`
 }
 
-function common({ commandTimeoutMs, connectTimeoutMs }: RedisOptions) {
+function common(options: RedisOptions) {
+  const { commandTimeoutMs, connectTimeoutMs } = options
   return {
     // All that is used here is in RESP2, and HELLO would ask for rights of its own.
     protocol: 2 as const,
@@ -70,7 +73,7 @@ function common({ commandTimeoutMs, connectTimeoutMs }: RedisOptions) {
     // A server that hangs does not answer a farewell either.
     disconnectTimeout: 100,
     // commandTimeout gives up on an answer, not on the connection: a server that hangs would be sent ever more.
-    socketTimeout: SILENCE * commandTimeoutMs,
+    socketTimeout: silenceMs(options),
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,

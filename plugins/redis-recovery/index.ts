@@ -1,7 +1,7 @@
 /** The recovery store in Redis, as a plugin: what relays share, so that one carries on where another stopped. */
 
 import { definePlugin, RecoveryStore } from '../../core/index.ts'
-import { createClient, whereTo } from './client.ts'
+import { createClient, silenceMs, whereTo } from './client.ts'
 import { Commands } from './commands.ts'
 import { Entries } from './entry.ts'
 import { Link } from './link.ts'
@@ -20,7 +20,12 @@ export default definePlugin({
     const instruments = new Instruments(meter)
     const client = await createClient(options)
     // Not awaited: a start never depends on Redis.
-    const link = new Link(client, { log, where: whereTo(options), onReady: () => recovery.wake() })
+    const link = new Link(client, {
+      log,
+      where: whereTo(options),
+      silenceMs: silenceMs(options),
+      onReady: () => recovery.wake(),
+    })
     const commands = new Commands(link, entries, instruments)
     const recovery = new RedisStore({ link, commands, entries, instruments, maxQueued: options.maxQueued })
     const unobserve = observeStore(meter, recovery, link)

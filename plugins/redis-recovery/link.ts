@@ -24,10 +24,19 @@ export class Link {
   #attempts = 0
   #again: NodeJS.Timeout | undefined
   #lastFault: Fault | undefined
+  readonly #silenceMs: number
+  #silentSince: number | undefined
 
-  /** Begins to connect. `onReady` runs each time that commands can be sent again; `where` is for the log. */
-  constructor(client: Client, options: { log: Context['log']; where: string; onReady: () => void }) {
+  /**
+   * Begins to connect. `onReady` runs each time that commands can be sent again; `where` is for the log; after
+   * `silenceMs` of nothing but time-outs the connection is made anew.
+   */
+  constructor(
+    client: Client,
+    options: { log: Context['log']; where: string; silenceMs: number; onReady: () => void },
+  ) {
     this.client = client
+    this.#silenceMs = options.silenceMs
     this.#log = options.log
     this.#where = options.where
     this.#onReady = options.onReady
@@ -46,11 +55,13 @@ export class Link {
 
   /** A command of this side was answered. */
   worked(side: Side): void {
+    this.#silentSince = undefined
     this.outage.worked(performance.now(), side)
   }
 
   /** A command of this side failed. */
   failed(side: Side, fault: Fault): void {
+    if (fault.outcome === 'timed_out') this.#silent()
     // Why a connection was lost is what its own events say.
     if (fault.outcome === 'lost') this.#lost(fault.reason)
     else this.#tell(fault.outcome === 'refused' ? side : 'link', fault)
@@ -88,6 +99,15 @@ export class Link {
   #gone(): void {
     if (this.#lastFault) this.#tell('link', this.#lastFault)
     else this.#lost('the connection was closed')
+  }
+
+  /** A connection on which bytes come but no answers is of no use either, and no socket time-out ends it. */
+  #silent(): void {
+    const now = performance.now()
+    this.#silentSince ??= now
+    if (now - this.#silentSince < this.#silenceMs || !this.isReady) return
+    this.#silentSince = undefined
+    this.client.disconnect(true)
   }
 
   /** In an outage it is no news: it may be ourselves who connect anew. */

@@ -114,10 +114,12 @@ describe('redis-recovery with a server that is none', () => {
       await rig.connected()
       const found = await rig.recall().catch((error: unknown) => error)
       assert.ok(found === undefined || found instanceof Error, `it found ${JSON.stringify(found)}`)
-      rig.store.remember(ADVERTISED, CLIENT, route())
       await eventually(
         'it goes on, over a new connection if need be',
-        async () => server.count('SET') > 0 && (await rig.recall().catch(() => null)) === undefined,
+        async () => {
+          rig.store.remember(ADVERTISED, CLIENT, route())
+          return server.count('SET') > 0 && (await rig.recall().catch(() => null)) === undefined
+        },
         10_000,
       )
     })
