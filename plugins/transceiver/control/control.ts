@@ -5,7 +5,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Address, Context, RoutingCodec } from '../../../core/index.ts'
-import type { CallDoor } from '../signaling/call-routes.ts'
+import type { CallDoor } from '../signaling/by-call-id.ts'
 import { passedCaller } from './admission.ts'
 import { AllowedOwners } from './allowed-owners.ts'
 import type { ControlListener } from './listener.ts'

@@ -23,8 +23,6 @@ import { registerSideband } from './sideband.ts'
 import { registerSipRoutes } from './sip-routes.ts'
 import { registerWhipSessions } from './whip-sessions.ts'
 
-export { type AskedCall, byCallId, type CallDoor, callerOf } from './by-call-id.ts'
-
 /** The path that starts calls; a call's own path is below it. */
 export const CALLS_PATH = '/v1/realtime/calls'
 

@@ -9,11 +9,9 @@ import { outcomeCounters } from '../../../../../plugins/transceiver/control/outc
 import { OwnerClient } from '../../../../../plugins/transceiver/control/owner-client.ts'
 import { PassOn } from '../../../../../plugins/transceiver/control/pass-on.ts'
 import { Splices } from '../../../../../plugins/transceiver/control/splices.ts'
+import type { CallDoor } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
 import { makeCallId } from '../../../../../plugins/transceiver/signaling/call-id.ts'
-import {
-  type CallDoor,
-  registerCallRoutes,
-} from '../../../../../plugins/transceiver/signaling/call-routes.ts'
+import { registerCallRoutes } from '../../../../../plugins/transceiver/signaling/call-routes.ts'
 import { address } from '../ice/support.ts'
 import { authenticate, listener } from '../signaling/support.ts'
 import { KEYS, LOCAL, NamedCall } from './support.ts'

@@ -13,10 +13,8 @@ import { AllowedOwners } from '../../../../../plugins/transceiver/control/allowe
 import { type ControlLimits, ControlListener } from '../../../../../plugins/transceiver/control/listener.ts'
 import { type OutcomeCounters, outcomeCounters } from '../../../../../plugins/transceiver/control/outcomes.ts'
 import { ControlKeys, digest } from '../../../../../plugins/transceiver/control/signature.ts'
-import {
-  type CallDoor,
-  registerCallRoutes,
-} from '../../../../../plugins/transceiver/signaling/call-routes.ts'
+import type { CallDoor } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
+import { registerCallRoutes } from '../../../../../plugins/transceiver/signaling/call-routes.ts'
 import type { CallDescription } from '../../../../../plugins/transceiver/signaling/call-service.ts'
 import { address } from '../ice/support.ts'
 import { ID, OneCall } from '../signaling/support.ts'
