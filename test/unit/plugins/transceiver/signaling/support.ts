@@ -33,22 +33,15 @@ export const DESCRIBED: CallDescription = {
 
 /** Alice owns the one call; what is not hers is refused with a message of its own, which nobody may hear. */
 export class OneCall implements CallService {
-  id = ID
   readonly created: CallRequest[] = []
   readonly ended: string[] = []
   /** Who asked about a call by its id. */
   readonly asked: Principal[] = []
 
-  /** From now on the call has this id. */
-  holds(id: string): string {
-    this.id = id
-    return id
-  }
-
   async create(request: CallRequest): Promise<{ id: string; sdp: string }> {
     this.created.push(request)
     if (request.sdp.includes('m=video')) throw new EdgeError('no_audio', 'no audio', { param: 'sdp' })
-    return { id: this.id, sdp: ANSWER }
+    return { id: ID, sdp: ANSWER }
   }
 
   hangUp(id: string, caller: Principal): void {
@@ -58,10 +51,10 @@ export class OneCall implements CallService {
 
   describe(id: string, caller: Principal): CallDescription {
     this.asked.push(caller)
-    if (id !== this.id) throw new EdgeError('call_not_found', `${id} is unknown`)
+    if (id !== ID) throw new EdgeError('call_not_found', `${id} is unknown`)
     if (caller.name !== 'alice')
       throw new EdgeError('call_not_found', `${id} is not yours`, { param: 'caller' })
-    return { ...DESCRIBED, id }
+    return DESCRIBED
   }
 
   readonly reached = new FakeReach()
