@@ -208,6 +208,23 @@ describe('an edge that takes no more', () => {
     }
   })
 
+  it('from one key → 429 with Retry-After, while others are served', async () => {
+    const limits = { requestsPerMinute: 4, keys: { alice: { callsPerKey: 1 } } }
+    edge = await startEdge({
+      config: edgeConfig({ http: { keys: { alice: ALICE, bob: BOB } }, transceiver: { limits } }),
+    })
+    try {
+      assert.equal((await offer(GOOD)).status, 201)
+      assertRefused(await offer(GOOD), 429, 'key_limit_reached')
+      for (let i = 0; i < 2; i++) assertRefused(await offer('hello'), 429, 'key_limit_reached')
+      assertRefused(await offer(GOOD), 429, 'rate_limited')
+      for (let i = 0; i < 2; i++) assert.equal((await offer(GOOD, as(BOB))).status, 201)
+      assert.equal((await edge.sessions()).total, 3)
+    } finally {
+      await edge.close()
+    }
+  })
+
   it('because it is draining → 503 with Retry-After, while the calls there are go on', async () => {
     edge = await startEdge({ config: edgeConfig(), drainSeconds: 60 })
     await using client = await TestClient.connect(edge.post)
