@@ -1,4 +1,4 @@
-/** The benchmarks run: two of them, quickly. What they measure here means nothing. */
+/** The benchmarks run: three of them, quickly. What they measure here means nothing. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -24,7 +24,7 @@ async function bench(name: string): Promise<{ stdout: string; result: BenchResul
   }
 }
 
-for (const name of ['srtp', 'packet']) {
+for (const name of ['srtp', 'packet', 'codec']) {
   it(`the benchmark ${name} measures and prints ratios`, async () => {
     const { stdout, result } = await bench(name)
     assert.equal(result.name, name)
@@ -39,7 +39,7 @@ for (const name of ['srtp', 'packet']) {
 describe('the benchmarks’ command', () => {
   it('lists them without a name', async () => {
     const { stdout } = await run(process.execPath, [RUNNER])
-    for (const name of ['first-sound', 'memory', 'packet', 'setup', 'srtp'])
+    for (const name of ['codec', 'first-sound', 'memory', 'packet', 'setup', 'srtp'])
       assert.match(stdout, RegExp(`^  ${name}$`, 'm'))
   })
 
