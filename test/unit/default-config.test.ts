@@ -18,19 +18,20 @@ function plugins(file: string): [string, string][] {
   return Object.entries(plugins).map(([id, { use }]) => [id, use.replace(/^(?:\.\.?\/)+/, '')])
 }
 
-test('the default config is both roles, memory recovery, loopback and the demo, and asks for nothing', async () => {
+test('the default config is both roles, memory recovery, the parrot and the demo, and asks for nothing', async () => {
   const { node, config } = await load(DEFAULT, {})
   assert.equal(config.http.listen, '127.0.0.1:8080')
   assert.equal(node.reachable, false)
   assert.equal(node.advertise, undefined)
   assert.deepEqual(
     plugins(DEFAULT).map(([, use]) => use.replace(/^plugins\/|\/index\.ts$/g, '')),
-    ['routing-codec/sealed', 'memory-recovery', 'relay', 'inference-bridge/loopback', 'transceiver', 'demo'],
+    ['routing-codec/sealed', 'memory-recovery', 'relay', 'inference-bridge/parrot', 'transceiver', 'demo'],
   )
 })
 
-test('deploy/roles/loopback.json is the same, with ports that a test may choose', async () => {
-  assert.deepEqual(plugins(LOOPBACK), plugins(DEFAULT))
+test('deploy/roles/loopback.json is the same with the loopback bridge, and ports that a test may choose', async () => {
+  const same = plugins(DEFAULT).map(([id, use]) => [id, use.replace('parrot', 'loopback')])
+  assert.deepEqual(plugins(LOOPBACK), same)
   const { config } = await load(LOOPBACK, { EARSHOT_HTTP_PORT: '18080' })
   assert.equal(config.http.listen, '127.0.0.1:18080')
 })

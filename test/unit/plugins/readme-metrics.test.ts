@@ -13,6 +13,7 @@ import demo from '../../../plugins/demo/index.ts'
 import { loopback } from '../../../plugins/inference-bridge/loopback/bridge.ts'
 import loopbackPlugin from '../../../plugins/inference-bridge/loopback/index.ts'
 import openaiRealtime from '../../../plugins/inference-bridge/openai-realtime/index.ts'
+import parrot from '../../../plugins/inference-bridge/parrot/index.ts'
 import websocket from '../../../plugins/inference-bridge/websocket/index.ts'
 import memoryRecovery from '../../../plugins/memory-recovery/index.ts'
 import { MemoryStore } from '../../../plugins/memory-recovery/store.ts'
@@ -39,6 +40,7 @@ const PLUGINS: Readonly<Record<string, (context: Context) => unknown>> = {
       {},
       context,
     ),
+  'inference-bridge/parrot': (context) => parrot.setup(complete(parrot.options, {}), {}, context),
   'inference-bridge/websocket': (context) =>
     websocket.setup(complete(websocket.options, { url: 'ws://127.0.0.1:1/' }), {}, context),
   'memory-recovery': (context) => memoryRecovery.setup(complete(memoryRecovery.options, {}), {}, context),

@@ -1,0 +1,174 @@
+/**
+ * One call with the parrot. It speaks OpenAI Realtime's events, as far as it has something to say, so that clients of
+ * that show its turns and interruptions without knowing it.
+ */
+
+import type { BridgeCall, JsonObject } from '../../../core/index.ts'
+import type { ParrotOptions } from './options.ts'
+import { type TurnEvent, TurnTaker } from './turn-taker.ts'
+import { RATE, STEP_BYTES, type VoiceDetector } from './voice-detector.ts'
+
+const BYTES_PER_MS = (RATE / 1000) * 2
+/** What is played at a time. */
+const FRAME_BYTES = 20 * BYTES_PER_MS
+
+/** What the parrot counts, over all calls. */
+export interface ParrotCounters {
+  onAnswer(): void
+  onInterruption(): void
+}
+
+interface Answer {
+  readonly response: string
+  readonly ended: AbortController
+}
+
+/** A conversation. `run` it once. */
+export class Conversation {
+  readonly #call: BridgeCall
+  readonly #voice: VoiceDetector
+  readonly #turns: TurnTaker
+  readonly #counters: ParrotCounters
+  readonly #failed = Promise.withResolvers<never>()
+  #rest: Buffer = Buffer.alloc(0)
+  #answer: Answer | undefined
+  #session: JsonObject
+  #number = 0
+
+  constructor(call: BridgeCall, options: ParrotOptions, voice: VoiceDetector, counters: ParrotCounters) {
+    this.#call = call
+    this.#voice = voice
+    this.#turns = new TurnTaker(options.pauseMs)
+    this.#counters = counters
+    this.#session = { type: 'realtime', object: 'realtime.session', model: 'parrot', ...call.session }
+  }
+
+  /** Resolves when the call has ended; rejects when what is played is refused. */
+  async run(): Promise<void> {
+    try {
+      this.#send({ type: 'session.created', session: this.#session })
+      await Promise.race([Promise.all([this.#listen(), this.#obey(), this.#tell()]), this.#failed.promise])
+    } finally {
+      this.#answer?.ended.abort()
+      this.#voice.close()
+    }
+  }
+
+  async #listen(): Promise<void> {
+    for await (const { data } of this.#call.audio) {
+      const sound = Buffer.concat([this.#rest, data])
+      let at = 0
+      for (; at + STEP_BYTES <= sound.length; at += STEP_BYTES) {
+        const step = sound.subarray(at, at + STEP_BYTES)
+        this.#take(this.#turns.step(step, this.#voice.hears(step)))
+      }
+      this.#rest = sound.subarray(at)
+    }
+  }
+
+  async #obey(): Promise<void> {
+    for await (const event of this.#call.events) await this.#follow(event)
+  }
+
+  async #follow(event: JsonObject): Promise<void> {
+    switch (event.type) {
+      case 'session.update':
+        this.#session = { ...this.#session, ...(isObject(event.session) ? event.session : {}) }
+        return this.#send({ type: 'session.updated', session: this.#session })
+      case 'response.cancel':
+      case 'output_audio_buffer.clear':
+        return this.#interrupt()
+      case 'input_audio_buffer.clear':
+        this.#turns.forget()
+        return this.#send({ type: 'input_audio_buffer.cleared' })
+      case 'input_audio_buffer.commit':
+        await this.#call.heard()
+        return this.#take(this.#turns.end())
+      case 'telephone_event':
+        return undefined
+      default:
+        return this.#send({
+          type: 'error',
+          error: {
+            type: 'invalid_request_error',
+            code: 'unknown_event',
+            message: `The parrot knows no event "${String(event.type)}".`,
+            param: 'type',
+          },
+        })
+    }
+  }
+
+  /** Tells the client when the answer is heard and when it is over. */
+  async #tell(): Promise<void> {
+    let speaking: string | undefined
+    for await (const event of this.#call.playout) {
+      if (event.type === 'started') {
+        speaking = event.tag
+        this.#tellOfAudio('started', speaking)
+      } else if (speaking !== undefined && this.#answer === undefined) {
+        this.#tellOfAudio('stopped', speaking)
+        speaking = undefined
+      }
+    }
+  }
+
+  #tellOfAudio(what: 'started' | 'stopped' | 'cleared', response: string | undefined): void {
+    this.#send({ type: `output_audio_buffer.${what}`, response_id: response ?? null })
+  }
+
+  #take(event: TurnEvent | undefined): void {
+    if (event === undefined) return
+    if (event.type === 'started') {
+      this.#interrupt()
+      this.#send({ type: 'input_audio_buffer.speech_started', audio_start_ms: event.atMs })
+    } else {
+      this.#send({ type: 'input_audio_buffer.speech_stopped', audio_end_ms: event.atMs })
+      this.#say(event.turn).catch((cause: unknown) => this.#failed.reject(cause))
+    }
+  }
+
+  /** Barge-in: the parrot falls silent at once, and says how far it came. */
+  #interrupt(): void {
+    const isSpeaking = this.#answer !== undefined || this.#call.queuedMs > 0
+    if (!isSpeaking) return
+    this.#answer?.ended.abort()
+    this.#answer = undefined
+    this.#counters.onInterruption()
+    const response = `resp_${this.#number}`
+    // What has been said to its end is in the list too, and nothing of it was cut off.
+    const playedMs = this.#call.flush().find(({ tag }) => tag === response)?.playedMs ?? 0
+    this.#tellOfAudio('cleared', response)
+    if (playedMs < 1) return
+    this.#send({
+      type: 'conversation.item.truncated',
+      item_id: `item_${this.#number}`,
+      content_index: 0,
+      audio_end_ms: Math.floor(playedMs),
+    })
+  }
+
+  async #say(turn: readonly Buffer[]): Promise<void> {
+    const sound = Buffer.concat(turn)
+    const answer: Answer = { response: `resp_${++this.#number}`, ended: new AbortController() }
+    const { signal } = answer.ended
+    this.#answer = answer
+    this.#counters.onAnswer()
+    this.#send({ type: 'response.created', response: { id: answer.response, status: 'in_progress' } })
+    for (let at = 0; at < sound.length && !signal.aborted && !this.#call.signal.aborted; at += FRAME_BYTES) {
+      const data = sound.subarray(at, at + FRAME_BYTES)
+      await this.#call.play({ data, durationMs: data.length / BYTES_PER_MS }, answer.response)
+    }
+    if (this.#answer === answer) this.#answer = undefined
+    const status = signal.aborted ? 'cancelled' : 'completed'
+    this.#send({ type: 'response.done', response: { id: answer.response, status } })
+  }
+
+  #send(event: JsonObject): void {
+    if (!this.#call.signal.aborted) this.#call.send(event)
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
