@@ -31,24 +31,27 @@ const programOf = (version: string): string => join(CACHE, `jaeger-${version}`)
 /** Undefined when it is built, otherwise what Go said last. */
 function build(version: string): string | undefined {
   const folder = join(CACHE, `source-${version}`)
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
   const unfinished = join(folder, 'jaeger')
   const steps = [
     ['mod', 'init', 'earshot.test/jaeger'],
     ['get', `${MODULE}/cmd/jaeger@${version}`],
     ['build', '-o', unfinished, `${MODULE}/cmd/jaeger`],
   ]
-  for (const step of steps) {
-    const env = { ...process.env, GOFLAGS: '-mod=mod' }
-    const { status, stderr } = spawnSync('nice', ['-n', '19', 'go', ...step], {
-      cwd: folder,
-      env,
-      encoding: 'utf8',
-    })
-    if (status !== 0) return stderr.trim().split('\n').at(-1) ?? 'go failed'
+  mkdirSync(folder, { recursive: true })
+  try {
+    for (const step of steps) {
+      const complaint = go(folder, step)
+      if (complaint !== undefined) return complaint
+    }
+    renameSync(unfinished, programOf(version))
+    return undefined
+  } finally {
+    rmSync(folder, { recursive: true })
   }
-  renameSync(unfinished, programOf(version))
-  rmSync(folder, { recursive: true })
-  return undefined
+}
+
+function go(folder: string, args: readonly string[]): string | undefined {
+  const env = { ...process.env, GOFLAGS: '-mod=mod' }
+  const ran = spawnSync('nice', ['-n', '19', 'go', ...args], { cwd: folder, env, encoding: 'utf8' })
+  return ran.status === 0 ? undefined : (ran.stderr.trim().split('\n').at(-1) ?? 'go failed').trim()
 }
