@@ -78,6 +78,12 @@ export class FailOverCall implements AsyncDisposable {
     return { ...gap, lostUp: (await this.#lostUp()) - before }
   }
 
+  /** Waits until a check of the browser's has been answered: the next is more than two seconds away. */
+  async checked(): Promise<void> {
+    const { stun } = this.hop.counts.down
+    await eventually('a check is answered', () => this.hop.counts.down.stun > stun, 20_000)
+  }
+
   /** Waits until media flows both ways by this relay. */
   async flows(relay: RelayProcess): Promise<void> {
     const before = await relay.flow()
@@ -96,6 +102,11 @@ export class FailOverCall implements AsyncDisposable {
     await this.flows(relay)
     assert.deepEqual((await relay.flow()).states, ['recovered'])
     assert.equal(await relay.metric('relay_flows', { state: 'confirmed' }), 0)
+    await this.checkAgain(relay)
+  }
+
+  /** The browser may check, and that brings it back. */
+  async checkAgain(relay: RelayProcess): Promise<void> {
     this.hop.holdsChecks = false
     await this.#confirmed(relay)
   }
@@ -104,8 +115,7 @@ export class FailOverCall implements AsyncDisposable {
   async assertByCheck(relay: RelayProcess): Promise<void> {
     await eventually('packets find no route', async () => (await relay.noRoute()) >= FLOWING, 20_000)
     assert.deepEqual((await relay.flow()).states, [])
-    this.hop.holdsChecks = false
-    await this.#confirmed(relay)
+    await this.checkAgain(relay)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

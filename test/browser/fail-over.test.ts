@@ -14,16 +14,53 @@ import { DEMO_SOURCE } from './demo-call.ts'
 import { type Cost, costLine, FailOverCall } from './fail-over-call.ts'
 import { hearTune } from './recorder.ts'
 
-/** Kills the relay while checks are held, and starts it again. */
-async function restart(call: FailOverCall, relay: RelayProcess): Promise<void> {
-  call.hop.holdsChecks = true
-  relay.kill()
-  await relay.restart()
+/** Chromium sends no media when its checks have gone unanswered for 5 s: a restart must leave time before that. */
+const SENDS_FOR_MS = 4000
+
+const TRIES = 5
+
+type Then = (call: FailOverCall, relay: RelayProcess) => Promise<void>
+
+const beforeCheck: Then = (call, relay) => call.assertBeforeCheck(relay)
+const byCheck: Then = (call, relay) => call.assertByCheck(relay)
+
+/**
+ * Kills the relay just after a check, holds checks, starts it again and measures what that costs until media flows
+ * again. Where the machine takes so long over it that Chromium falls silent, a check alone can bring the call back: if
+ * that is not what the test is about, it is done again.
+ */
+async function restart(
+  call: FailOverCall,
+  relay: RelayProcess,
+  then: Then,
+  besides: () => Promise<void> = async () => {},
+): Promise<Cost> {
+  for (let left = TRIES; ; left--) {
+    await call.checked()
+    const startedAt = performance.now()
+    let tookMs = 0
+    const strike = async (): Promise<void> => {
+      call.hop.holdsChecks = true
+      relay.kill()
+      await Promise.all([besides(), relay.restart()])
+      tookMs = performance.now() - startedAt
+    }
+    const cost = await call.measure(relay, strike, () =>
+      tookMs < SENDS_FOR_MS ? then(call, relay) : call.checkAgain(relay),
+    )
+    if (tookMs < SENDS_FOR_MS || then === byCheck) return cost
+    assert.ok(left > 1, `a relay takes ${Math.round(tookMs)} ms to start on this machine`)
+  }
 }
 
-function rehash(call: FailOverCall, relay: RelayProcess): void {
-  call.hop.holdsChecks = true
-  call.hop.leadTo(relay.address)
+/** Moves the client to another relay just after a check, holds checks, and measures what that costs. */
+async function rehash(call: FailOverCall, relay: RelayProcess, then: Then): Promise<Cost> {
+  await call.checked()
+  const strike = (): void => {
+    call.hop.holdsChecks = true
+    call.hop.leadTo(relay.address)
+  }
+  return call.measure(relay, strike, () => then(call, relay))
 }
 
 function report(t: TestContext, cost: Cost, what: string): void {
@@ -39,65 +76,27 @@ async function assertWhole({ page, complaints }: FailOverCall): Promise<void> {
 describe('a browser’s call outlives its relay', { skip: withoutChromium() }, () => {
   it('without Redis: by its next check', async (t) => {
     await using call = await FailOverCall.open()
-    const { a, b } = call
-    report(
-      t,
-      await call.measure(
-        a,
-        () => restart(call, a),
-        () => call.assertByCheck(a),
-      ),
-      'relay restarted, no Redis',
-    )
-    report(
-      t,
-      await call.measure(
-        b,
-        () => rehash(call, b),
-        () => call.assertByCheck(b),
-      ),
-      'rehashed, no Redis',
-    )
+    report(t, await restart(call, call.a, byCheck), 'relay restarted, no Redis')
+    report(t, await rehash(call, call.b, byCheck), 'rehashed, no Redis')
     await assertWhole(call)
   })
 
-  it('with Redis: before any check, and by its next check where Redis is killed', {
-    skip: skipWithout('redis'),
-  }, async (t) => {
+  const redisToo = { skip: skipWithout('redis') }
+  it('with Redis: before any check, and by its next check where Redis is killed', redisToo, async (t) => {
     await using redis = await RedisServer.start()
     await using call = await FailOverCall.open(inRedis(redis))
     const { a, b } = call
     await b.logged('redis is connected')
-    const restarted = await call.measure(
-      a,
-      () => restart(call, a),
-      () => call.assertBeforeCheck(a),
-    )
-    report(t, restarted, 'relay restarted, Redis up')
-    const rehashed = await call.measure(
-      b,
-      () => rehash(call, b),
-      () => call.assertBeforeCheck(b),
-    )
-    report(t, rehashed, 'rehashed, Redis up')
-    const after = await call.measure(
-      b,
-      () => redis.kill(),
-      () => call.flows(b),
-    )
+    report(t, await restart(call, a, beforeCheck), 'relay restarted, Redis up')
+    report(t, await rehash(call, b, beforeCheck), 'rehashed, Redis up')
+    const kill = (): Promise<void> => redis.kill()
+    const after = await call.measure(b, kill, () => call.checked())
     t.diagnostic(costLine(after, 'Redis killed after'))
     assert.deepEqual([after.lostUp, after.lost], [0, 0])
     await assertWhole(call)
-    const before = await call.measure(
-      b,
-      () => restart(call, b),
-      () => call.assertByCheck(b),
-    )
-    report(t, before, 'relay restarted, Redis killed before')
+    report(t, await restart(call, b, byCheck), 'relay restarted, Redis killed before')
     await redis.start()
-    const strike = () => Promise.all([redis.kill(), restart(call, b)])
-    const during = await call.measure(b, strike, () => call.assertByCheck(b))
-    report(t, during, 'relay restarted, Redis killed during')
+    report(t, await restart(call, b, byCheck, kill), 'relay restarted, Redis killed during')
     await assertWhole(call)
   })
 })
