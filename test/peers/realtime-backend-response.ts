@@ -9,6 +9,8 @@ export type Answer =
       readonly say: string
       /** How long that takes to say. Default 1000. */
       readonly ms?: number
+      /** From `response.content_part.added` to the first delta. Default 0. */
+      readonly thinkMs?: number
       /** Of audio in a delta. Default 100. */
       readonly chunkMs?: number
       /** Between deltas; 0 sends all within one turn of the event loop. Default 0. */
@@ -52,7 +54,8 @@ export class BackendResponse {
     const answer = this.#answer
     if ('say' in answer) {
       this.#beginToSpeak(answer.ms ?? 1000)
-      this.#speak()
+      if (answer.thinkMs) this.#timer = setTimeout(() => this.#speak(), answer.thinkMs)
+      else this.#speak()
     } else this.#call(answer.call, JSON.stringify(answer.arguments))
   }
 

@@ -194,7 +194,7 @@ describe('a call with a backend', () => {
   })
 
   it('goes on when the session is not acknowledged in time', async () => {
-    await using rig = await Rig.start({ deaf: true }, { connectTimeoutMs: 50 })
+    await using rig = await Rig.start({ deaf: true }, { connectTimeoutMs: 400 })
     await rig.untilTold('session.created')
   })
 })
@@ -226,7 +226,7 @@ describe('a backend that fails', () => {
   })
 
   it('by not saying session.created: it is given up', async () => {
-    await using rig = await Rig.start({ silent: true }, { connectTimeoutMs: 50 })
+    await using rig = await Rig.start({ silent: true }, { connectTimeoutMs: 400 })
     await assert.rejects(rig.opened, isFault('bridge_timeout', /session\.created/))
   })
 
