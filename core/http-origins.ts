@@ -9,6 +9,10 @@ export const CORS = Object.freeze({
   allowedHeaders: [
     ...['authorization', 'api-key', 'content-type', 'if-match', 'etag', 'traceparent', 'tracestate'],
     ...['x-openai-agents-sdk', 'openai-beta', 'openai-organization', 'openai-project'],
+    // What the openai package adds to every request, in a browser too.
+    ...['arch', 'lang', 'os', 'package-version', 'retry-count', 'runtime', 'runtime-version', 'timeout'].map(
+      (name) => `x-stainless-${name}`,
+    ),
   ],
   exposedHeaders: ['Location', 'ETag', 'Link', 'Accept-Post', 'Access-Control-Allow-Methods', 'Retry-After'],
   maxAge: 600,

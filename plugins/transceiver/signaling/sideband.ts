@@ -17,6 +17,9 @@ export const REALTIME_PATH = '/v1/realtime'
 /** How much may wait to be sent to a sideband, in bytes, before it is cut off. */
 export const MAX_WAITING = 1_048_576
 
+/** How often a sideband is asked whether it is still there, in milliseconds; it also keeps proxies from closing it. */
+const PING_MS = 25_000
+
 /** A reason has at most 123 bytes in a close frame (RFC 6455 §5.5). */
 const MAX_REASON = 120
 const GOING = 1000
@@ -24,7 +27,11 @@ const TOO_SLOW = 1008
 const FAILED = 1011
 
 /** Adds the route to a scope with the hooks of routes by call id. */
-export function registerSideband(scope: FastifyInstance, { calls, door }: CallRoutesOptions): void {
+export function registerSideband(
+  scope: FastifyInstance,
+  { calls, door }: CallRoutesOptions,
+  pingMs = PING_MS,
+): void {
   const hooks = byCallId(door, idIn)
   scope.get(
     REALTIME_PATH,
@@ -35,7 +42,10 @@ export function registerSideband(scope: FastifyInstance, { calls, door }: CallRo
       // Before the upgrade, so that who may not listen is told so by HTTP.
       preHandler: [hooks.preHandler, async (request) => void reachCall(request)],
     },
-    (socket, request) => attach(socket, () => reachCall(request)),
+    (socket, request) => {
+      watch(socket, pingMs)
+      attach(socket, () => reachCall(request))
+    },
   )
 
   function reachCall(request: FastifyRequest): ReachedCall {
@@ -91,4 +101,18 @@ function attach(socket: WebSocket, reach: () => ReachedCall): void {
     }
   })
   socket.on('close', () => joined.leave())
+}
+
+/** Ends a socket whose peer has gone without a word. */
+function watch(socket: WebSocket, pingMs: number): void {
+  let answered = true
+  const timer = setInterval(() => {
+    if (!answered) socket.terminate()
+    else socket.ping()
+    answered = false
+  }, pingMs).unref()
+  socket.on('pong', () => {
+    answered = true
+  })
+  socket.on('close', () => clearInterval(timer))
 }

@@ -6,9 +6,10 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { WebSocket } from 'ws'
 import { eventually } from '../../../../../core/testing/check.ts'
-import { MAX_WAITING } from '../../../../../plugins/transceiver/signaling/sideband.ts'
+import { CALLER } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
+import { MAX_WAITING, registerSideband } from '../../../../../plugins/transceiver/signaling/sideband.ts'
 import { allRoutes } from './all-routes.ts'
-import { ID, OneCall } from './support.ts'
+import { authenticate, ID, listener, OneCall } from './support.ts'
 
 let http: FastifyInstance
 let origin: string
@@ -127,6 +128,27 @@ describe('a sideband', () => {
     socket.resume()
     const [code, reason] = await once(socket, 'close')
     assert.deepEqual([code, String(reason)], [1008, 'too slow'])
+  })
+})
+
+describe('a sideband that has gone without a word', () => {
+  it('leaves its call; one that answers pings stays', async () => {
+    const second = await listener()
+    second.decorateRequest(CALLER, null)
+    registerSideband(second, { calls, door: { identify: authenticate } }, 50)
+    const origin = await second.listen({ host: '127.0.0.1', port: 0 })
+    const url = `${origin.replace('http', 'ws')}/v1/realtime?call_id=${ID}`
+    const headers = { authorization: 'Bearer alice' }
+    const here = new WebSocket(url, { headers })
+    await once(here, 'ping')
+    const gone = new WebSocket(url, { headers, autoPong: false })
+    await once(gone, 'open')
+    assert.equal((await once(gone, 'close'))[0], 1006)
+    await eventually('it has left', () => calls.reached.listening.size === 1)
+    await once(here, 'ping')
+    assert.equal(here.readyState, WebSocket.OPEN)
+    here.terminate()
+    await second.close()
   })
 })
 
