@@ -19,6 +19,7 @@ import memoryRecovery from '../../../plugins/memory-recovery/index.ts'
 import { MemoryStore } from '../../../plugins/memory-recovery/store.ts'
 import redisRecovery from '../../../plugins/redis-recovery/index.ts'
 import relay from '../../../plugins/relay/index.ts'
+import plain from '../../../plugins/routing-codec/plain/index.ts'
 import { SealedCodec } from '../../../plugins/routing-codec/sealed/codec.ts'
 import sealed from '../../../plugins/routing-codec/sealed/index.ts'
 import transceiver from '../../../plugins/transceiver/index.ts'
@@ -52,6 +53,7 @@ const PLUGINS: Readonly<Record<string, (context: Context) => unknown>> = {
     ),
   relay: (context) =>
     relay.setup(complete(relay.options, { listen: ['127.0.0.1:3478'] }), { codec, recovery }, context),
+  'routing-codec/plain': (context) => plain.setup({ insecure: true }, {}, context),
   'routing-codec/sealed': (context) => sealed.setup(complete(sealed.options, {}), {}, context),
   transceiver: (context) =>
     transceiver.setup(complete(transceiver.options, {}), { codec, bridge: loopback, ingress }, context),
