@@ -26,6 +26,7 @@ export class IceRestarts {
   #live: string
   #next: string | undefined
   #remote: Credentials
+  #count = 0
 
   constructor(options: IceRestartOptions) {
     this.#o = options
@@ -35,7 +36,7 @@ export class IceRestarts {
 
   /** Names the latest credentials; opaque, letters, digits, `-` and `_`. */
   get tag(): string {
-    const text = `${this.#next ?? this.#live} ${this.#remote.ufrag}`
+    const text = `${this.#next ?? this.#live} ${this.#remote.ufrag} ${this.#count}`
     return createHash('sha256').update(text).digest('base64url').slice(0, 22)
   }
 
@@ -47,9 +48,11 @@ export class IceRestarts {
   /** Takes the client's new credentials and returns ours. Media goes on as it was until the client uses them. */
   restart(remote: Credentials): Credentials {
     const local = { ufrag: this.#o.newUfrag(), pwd: Buffer.from(this.#o.random(16)).toString('hex') }
-    if (this.#next !== undefined) this.#o.dropUfrag(this.#next)
+    const before = this.#next
     this.#next = local.ufrag
     this.#remote = remote
+    this.#count++
+    if (before !== undefined) this.#drop(before)
     this.#o.onRestart(local, remote)
     return local
   }
@@ -57,8 +60,14 @@ export class IceRestarts {
   /** The latest credentials have been used: what was before them is void. */
   completed(): void {
     if (this.#next === undefined) return
-    this.#o.dropUfrag(this.#live)
+    const before = this.#live
     this.#live = this.#next
     this.#next = undefined
+    this.#drop(before)
+  }
+
+  /** A codec may give a route the same ufrag every time: then it is in use still. */
+  #drop(ufrag: string): void {
+    if (ufrag !== this.#live && ufrag !== this.#next) this.#o.dropUfrag(ufrag)
   }
 }
