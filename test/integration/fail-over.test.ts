@@ -31,14 +31,14 @@ async function assertAccounted(
   what: string,
 ): Promise<Account> {
   const by = await dropped(b)
-  const cut = hop.cutOff.rtp
+  const cut = hop.cutOff.down.rtp
   await talk.exchange(SETTLED)
   const account = await talk.finish()
   t.diagnostic(gapLine(account, what))
   assert.equal(await dropped(b), by, 'nothing was lost after the recovery')
   assert.equal(account.up.lost, by)
   // While relay a lives, what is on its way down passes there until the transceiver follows.
-  assert.equal(hop.cutOff.rtp, cut)
+  assert.equal(hop.cutOff.down.rtp, cut)
   assert.equal(account.down.lost, cut)
   return account
 }

@@ -31,8 +31,14 @@ export class Balancer implements AsyncDisposable {
   /** True: clients' checks are dropped, so that nothing but a recovery store can bring a call back. */
   holdsChecks = false
   tap: Tap | undefined
-  /** What came from a relay after it was `cut` off, and went nowhere. */
-  readonly cutOff: KindCounts = noCounts()
+  /** What was for a relay that was `cut` off, or came from it, and went nowhere. */
+  readonly cutOff: Record<Direction, KindCounts> = { up: noCounts(), down: noCounts() }
+  /**
+   * True: a client goes on to the relay that its first packet went to, as where a node's connection tracking has an
+   * entry for it that each packet renews. `forget` deletes the entries.
+   */
+  pins = false
+  readonly #pinned = new Map<string, Address>()
   readonly #cut = new Set<string>()
   readonly #relays: Address[] = []
   readonly #clients = new Map<string, Promise<UdpPort>>()
@@ -62,9 +68,14 @@ export class Balancer implements AsyncDisposable {
     if (!this.#relays.some((known) => known.equals(relay))) this.#relays.push(this.#current)
   }
 
-  /** Nothing comes from this relay any more, as if its machine had lost its network. */
+  /** Nothing goes to this relay or comes from it any more, as if its machine were gone. */
   cut(relay: Address): void {
     this.#cut.add(String(relay))
+  }
+
+  /** Forgets which client goes to which relay. */
+  forget(): void {
+    this.#pinned.clear()
   }
 
   /** Where the relays see the clients. */
@@ -92,8 +103,8 @@ export class Balancer implements AsyncDisposable {
     }
     // Through the promise even when it is open, so that a client's datagrams keep their order.
     void port.then((open) => {
-      if (this.#passes('up', datagram) && this.#current)
-        open.send(datagram, 0, datagram.length, this.#current)
+      const relay = this.#relayOf(key)
+      if (relay && this.#passes('up', datagram, relay)) open.send(datagram, 0, datagram.length, relay)
     })
   }
 
@@ -103,15 +114,25 @@ export class Balancer implements AsyncDisposable {
       onDatagram: ({ bytes, start, end, source }) => {
         if (!this.#relays.some((relay) => relay.equals(source))) return
         const datagram = Buffer.from(bytes.subarray(start, end))
-        if (this.#cut.has(String(source))) this.cutOff[kindOf(datagram)]++
-        else if (this.#passes('down', datagram)) this.#front!.send(datagram, 0, datagram.length, client)
+        if (this.#passes('down', datagram, source)) this.#front!.send(datagram, 0, datagram.length, client)
       },
     })
   }
 
-  #passes(direction: Direction, datagram: Buffer): boolean {
+  #relayOf(client: string): Address | undefined {
+    if (!this.#current || !this.pins) return this.#current
+    const relay = this.#pinned.get(client) ?? this.#current
+    this.#pinned.set(client, relay)
+    return relay
+  }
+
+  #passes(direction: Direction, datagram: Buffer, relay: Address): boolean {
     const kind = kindOf(datagram)
     this.counts[direction][kind]++
+    if (this.#cut.has(String(relay))) {
+      this.cutOff[direction][kind]++
+      return false
+    }
     if (this.tap?.(direction, kind, datagram) === false) return false
     if (this.holdsChecks && direction === 'up' && kind === 'check') return false
     this.passed[direction]++
