@@ -112,7 +112,7 @@ export class EdgeProcess implements AsyncDisposable {
   }
 
   /** Waits until it has logged a message; resolves with the first such entry, or rejects when it ends before. */
-  async logged(message: string | RegExp, withinMs = 5000): Promise<LogEntry> {
+  async logged(message: string | RegExp, withinMs = 10_000): Promise<LogEntry> {
     const find = (): LogEntry | undefined =>
       this.log.find(({ msg }) => (typeof message === 'string' ? msg === message : message.test(msg)))
     const until = eventually(`the edge logs ${message}`, () => find() !== undefined || !this.runs, withinMs)

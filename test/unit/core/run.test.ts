@@ -41,7 +41,7 @@ function run(plugin: string, drainSeconds: number): EdgeProcess {
 
 test('SIGTERM during the start gives it up: what was set up is closed, and the exit code is 0', async () => {
   await using edge = run('slow', 600)
-  await edge.logged('slow begins')
+  await edge.logged('slow begins', 20_000)
   edge.signal('SIGTERM')
   assert.equal(await edge.exited, 0)
   const said = edge.log.map(({ msg }) => msg)
