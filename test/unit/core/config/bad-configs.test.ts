@@ -394,7 +394,7 @@ edge.config.json:1:52 /plugins/y/use
     config: using({ x: 'coded' }),
     prints: `edge.config.json:2:3 /plugins/x
     needs routing-codec, and no plugin in this file provides it
-    these would: "earshot/plugins/routing-codec/sealed"`,
+    these would: "earshot/plugins/routing-codec/plain", "earshot/plugins/routing-codec/sealed"`,
   },
   {
     name: 'two that provide one service',

@@ -41,7 +41,7 @@ const phone = (options: object): object => ({
 test('an empty set of plugins is a config, and every section has its defaults', async () => {
   const { config, node } = await loadText({ plugins: {} })
   assert.deepEqual(config, {
-    node: { cluster: 1, advertise: 'auto' },
+    node: { cluster: 1, advertise: 'auto', udp: 'auto' },
     http: {
       listen: '127.0.0.1:8080',
       tls: false,
