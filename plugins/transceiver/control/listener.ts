@@ -49,6 +49,8 @@ export class ControlListener {
     this.#server = server
     this.local = local
     server.on('connection', (socket) => this.#take(socket))
+    // Such as a lack of descriptors when a connection is taken: the next one may fare better.
+    server.on('error', () => {})
     server.on('clientError', (_error, socket) => socket.destroy())
   }
 

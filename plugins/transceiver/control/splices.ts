@@ -4,10 +4,14 @@
  */
 
 import { STATUS_CODES } from 'node:http'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** How long what one side said last may take to reach the other, in milliseconds. */
 const LINGER_MS = 2000
+
+/** After this long without a byte, TCP itself asks whether the other side is still there, in milliseconds. */
+const KEEP_ALIVE_MS = 30_000
 
 /** The connections that are joined. Close it: all are cut off then. */
 export class Splices {
@@ -44,6 +48,7 @@ export class Splices {
 
   #tie(from: Duplex, to: Duplex): void {
     this.#sockets.add(from)
+    if (from instanceof Socket) from.setKeepAlive(true, KEEP_ALIVE_MS)
     from.on('error', () => from.destroy())
     from.on('close', () => {
       this.#sockets.delete(from)

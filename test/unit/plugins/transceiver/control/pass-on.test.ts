@@ -1,48 +1,18 @@
 /** The public side: who is asked, how often, what comes back, and who is never dialled. */
 
 import assert from 'node:assert/strict'
-import { createServer, type RequestListener } from 'node:http'
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
 import { describe, it } from 'node:test'
-import { type Address, toAddress } from '../../../../../core/index.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Address } from '../../../../../core/index.ts'
 import { SealedCodec } from '../../../../../plugins/routing-codec/sealed/codec.ts'
 import { ControlKeys } from '../../../../../plugins/transceiver/control/signature.ts'
+import { byCallId, type CallDoor } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
 import { address } from '../ice/support.ts'
 import { DESCRIBED } from '../signaling/support.ts'
 import { idAt, PublicSide } from './public-side.ts'
+import { Stranger } from './stranger.ts'
 import { LOCAL, Owner } from './support.ts'
-
-/** Something else that listens where an owner should, and how often it was dialled. */
-class Stranger implements AsyncDisposable {
-  dialled = 0
-  readonly #server: Server
-  readonly #sockets = new Set<Socket>()
-
-  private constructor(server: Server) {
-    this.#server = server
-    server.on('connection', (socket) => {
-      this.dialled++
-      this.#sockets.add(socket)
-    })
-  }
-
-  static async open(server: Server): Promise<Stranger> {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return new Stranger(server)
-  }
-
-  static http = (handler: RequestListener): Promise<Stranger> => Stranger.open(createServer(handler))
-
-  get local(): Address {
-    const bound = this.#server.address()
-    return toAddress('127.0.0.1', typeof bound === 'object' && bound ? bound.port : 0)!
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
-    await new Promise((resolve) => this.#server.close(resolve))
-  }
-}
 
 const mute = (): Promise<Stranger> => Stranger.open(createTcpServer((socket) => socket.on('error', () => {})))
 
@@ -80,6 +50,34 @@ describe('a request for another owner’s call', () => {
     assert.equal(side.counters.passed, 4)
     assert.equal(owner.counters.served, 4)
     assert.equal(side.calls.times, 0, 'nobody else was asked')
+  })
+
+  it('travels by any method, with the headers that routes need, both ways', async () => {
+    const routes = (scope: FastifyInstance, door: CallDoor) =>
+      scope.patch('/v1/realtime/calls/:id/ice', byCallId(door), async (request, reply) => {
+        const { 'if-match': match, authorization = '', cookie } = request.headers
+        reply.code(match === '"a"' ? 204 : 412).headers({ etag: '"b"', 'x-inner': 'secret' })
+        assert.deepEqual([String(request.body), cookie], ['a=candidate', undefined])
+        assert.ok(!authorization.includes('alice'))
+        return reply.send()
+      })
+    await using owner = await Owner.open({ routes })
+    await using side = await PublicSide.open({ routes })
+    const ask = (match: string) =>
+      side.ask(idAt(owner.local), {
+        ...{ method: 'PATCH', path: '/ice', body: 'a=candidate' },
+        headers: { 'if-match': match, 'content-type': 'application/trickle-ice-sdpfrag', cookie: 'secret' },
+      })
+    for (const [match, status] of [
+      ['"a"', 204],
+      ['"c"', 412],
+    ] as const) {
+      const answer = await ask(match)
+      assert.equal(answer.status, status)
+      assert.equal(answer.headers.get('etag'), '"b"')
+      assert.equal(answer.headers.get('x-inner'), null)
+      assert.equal(answer.body, '')
+    }
   })
 
   it('of another caller, for an unknown call and for one that has ended is refused alike, there and here', async () => {

@@ -14,7 +14,7 @@ import { makeCallId } from '../../../../../plugins/transceiver/signaling/call-id
 import { registerCallRoutes } from '../../../../../plugins/transceiver/signaling/call-routes.ts'
 import { address } from '../ice/support.ts'
 import { authenticate, listener } from '../signaling/support.ts'
-import { KEYS, LOCAL, NamedCall } from './support.ts'
+import { addRoutes, KEYS, LOCAL, type MoreRoutes, NamedCall } from './support.ts'
 
 const CLUSTER = 3
 const codec = new SealedCodec([{ id: 1, key: '00112233445566778899aabbccddeeff' }])
@@ -46,7 +46,7 @@ export class PublicSide implements AsyncDisposable {
       own?: Address
       keys?: typeof KEYS
       answerMs?: number
-      routes?(scope: FastifyInstance, door: CallDoor): void
+      routes?: MoreRoutes
     } = {},
   ): Promise<PublicSide> {
     const { allow = LOCAL, own = address('127.0.0.1:9'), keys = KEYS, answerMs, routes } = options
@@ -67,7 +67,7 @@ export class PublicSide implements AsyncDisposable {
     }
     await side.http.register(async (scope) => {
       await registerCallRoutes(scope, { calls: side.calls, door })
-      routes?.(scope, door)
+      if (routes) await addRoutes(scope, door, routes)
     })
     await side.http.listen({ host: '127.0.0.1', port: 0 })
     return side

@@ -14,6 +14,7 @@ import { type ControlLimits, ControlListener } from '../../../../../plugins/tran
 import { type OutcomeCounters, outcomeCounters } from '../../../../../plugins/transceiver/control/outcomes.ts'
 import { ControlKeys, digest } from '../../../../../plugins/transceiver/control/signature.ts'
 import type { CallDoor } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
+import { CALLER } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
 import { registerCallRoutes } from '../../../../../plugins/transceiver/signaling/call-routes.ts'
 import type { CallDescription } from '../../../../../plugins/transceiver/signaling/call-service.ts'
 import { address } from '../ice/support.ts'
@@ -47,6 +48,19 @@ export class NamedCall extends OneCall {
   }
 }
 
+/** More routes by call id. */
+export type MoreRoutes = (scope: FastifyInstance, door: CallDoor) => void
+
+/** Adds routes in a scope like that of the routes by call id. */
+export async function addRoutes(http: FastifyInstance, door: CallDoor, routes: MoreRoutes): Promise<void> {
+  await http.register(async (scope) => {
+    scope.decorateRequest(CALLER, null)
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    routes(scope, door)
+  })
+}
+
 /** An owner; it is closed at the end of the scope. */
 export class Owner implements AsyncDisposable {
   readonly calls: NamedCall
@@ -65,7 +79,7 @@ export class Owner implements AsyncDisposable {
       allow?: typeof LOCAL
       limits?: Partial<ControlLimits>
       keys?: ControlKeys
-      routes?(scope: FastifyInstance, door: CallDoor): void
+      routes?: MoreRoutes
     } = {},
   ): Promise<Owner> {
     const { allow = LOCAL, limits, keys = KEYS, routes } = options
@@ -80,7 +94,7 @@ export class Owner implements AsyncDisposable {
       log: pino({ level: 'silent' }),
       async register(scope) {
         await registerCallRoutes(scope, { calls, door })
-        routes?.(scope, door)
+        if (routes) await addRoutes(scope, door, routes)
       },
     })
     return new Owner(calls, counters, listener)

@@ -14,7 +14,6 @@ import { ask, Owner, signed } from './support.ts'
 function echo(scope: FastifyInstance, door: CallDoor): void {
   const idOf = ({ query }: { query: unknown }) =>
     typeof query === 'object' && query && 'call_id' in query ? String(query.call_id) : undefined
-  if (!scope.hasRequestDecorator('caller')) scope.decorateRequest('caller', null)
   scope.get('/v1/echo', { websocket: true, ...byCallId(door, idOf) }, (socket, request) => {
     socket.send(`${callerOf(request).name} ${request.headers['sec-websocket-protocol']}`)
     socket.on('message', (data, isBinary) => {
