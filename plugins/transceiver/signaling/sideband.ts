@@ -18,7 +18,7 @@ export const REALTIME_PATH = '/v1/realtime'
 export const MAX_WAITING = 1_048_576
 
 /** How often a sideband is asked whether it is still there, in milliseconds; it also keeps proxies from closing it. */
-const PING_MS = 25_000
+export const PING_MS = 25_000
 
 /** A reason has at most 123 bytes in a close frame (RFC 6455 §5.5). */
 const MAX_REASON = 120
@@ -27,11 +27,7 @@ const TOO_SLOW = 1008
 const FAILED = 1011
 
 /** Adds the route to a scope with the hooks of routes by call id. */
-export function registerSideband(
-  scope: FastifyInstance,
-  { calls, door }: CallRoutesOptions,
-  pingMs = PING_MS,
-): void {
+export function registerSideband(scope: FastifyInstance, { calls, door }: CallRoutesOptions): void {
   const hooks = byCallId(door, idIn)
   scope.get(
     REALTIME_PATH,
@@ -43,7 +39,7 @@ export function registerSideband(
       preHandler: [hooks.preHandler, async (request) => void reachCall(request)],
     },
     (socket, request) => {
-      watch(socket, pingMs)
+      watch(socket)
       attach(socket, () => reachCall(request))
     },
   )
@@ -104,13 +100,13 @@ function attach(socket: WebSocket, reach: () => ReachedCall): void {
 }
 
 /** Ends a socket whose peer has gone without a word. */
-function watch(socket: WebSocket, pingMs: number): void {
+function watch(socket: WebSocket): void {
   let answered = true
   const timer = setInterval(() => {
     if (!answered) socket.terminate()
     else socket.ping()
     answered = false
-  }, pingMs).unref()
+  }, PING_MS).unref()
   socket.on('pong', () => {
     answered = true
   })

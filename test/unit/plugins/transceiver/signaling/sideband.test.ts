@@ -4,12 +4,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { WebSocket } from 'ws'
+import { type ClientOptions, WebSocket } from 'ws'
 import { eventually } from '../../../../../core/testing/check.ts'
-import { CALLER } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
-import { MAX_WAITING, registerSideband } from '../../../../../plugins/transceiver/signaling/sideband.ts'
+import { MAX_WAITING, PING_MS } from '../../../../../plugins/transceiver/signaling/sideband.ts'
 import { allRoutes } from './all-routes.ts'
-import { authenticate, ID, listener, OneCall } from './support.ts'
+import { ID, OneCall } from './support.ts'
 
 let http: FastifyInstance
 let origin: string
@@ -28,9 +27,14 @@ beforeEach(() => {
   calls = new OneCall()
 })
 
-function open(query: string, key = 'alice', protocols: string[] = []): WebSocket {
+function open(
+  query: string,
+  key = 'alice',
+  protocols: string[] = [],
+  options: ClientOptions = {},
+): WebSocket {
   const headers = key === '' ? {} : { authorization: `Bearer ${key}` }
-  return new WebSocket(`${origin}/v1/realtime${query}`, protocols, { headers })
+  return new WebSocket(`${origin}/v1/realtime${query}`, protocols, { ...options, headers })
 }
 
 async function listen(): Promise<WebSocket> {
@@ -132,23 +136,25 @@ describe('a sideband', () => {
 })
 
 describe('a sideband that has gone without a word', () => {
-  it('leaves its call; one that answers pings stays', async () => {
-    const second = await listener()
-    second.decorateRequest(CALLER, null)
-    registerSideband(second, { calls, door: { identify: authenticate } }, 50)
-    const origin = await second.listen({ host: '127.0.0.1', port: 0 })
-    const url = `${origin.replace('http', 'ws')}/v1/realtime?call_id=${ID}`
-    const headers = { authorization: 'Bearer alice' }
-    const here = new WebSocket(url, { headers })
-    await once(here, 'ping')
-    const gone = new WebSocket(url, { headers, autoPong: false })
+  it('leaves its call; one that answers pings stays', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const here = await listen()
+    const gone = open(`?call_id=${ID}`, 'alice', [], { autoPong: false })
     await once(gone, 'open')
-    assert.equal((await once(gone, 'close'))[0], 1006)
+    await eventually('both have joined', () => calls.reached.listening.size === 2)
+    const pinged = Promise.all([once(here, 'ping'), once(gone, 'ping')])
+    t.mock.timers.tick(PING_MS)
+    await pinged
+    // What is sent after the pong arrives after it.
+    here.send('{"type":"after.pong"}')
+    await eventually('the pong is there', () => calls.reached.sent.length === 1)
+    const over = once(gone, 'close')
+    const again = once(here, 'ping')
+    t.mock.timers.tick(PING_MS)
+    assert.equal((await over)[0], 1006)
+    await again
     await eventually('it has left', () => calls.reached.listening.size === 1)
-    await once(here, 'ping')
-    assert.equal(here.readyState, WebSocket.OPEN)
     here.terminate()
-    await second.close()
   })
 })
 
