@@ -38,6 +38,10 @@ export class FakeCall implements BridgeCall {
   /** What the bridge played and sent, in order. */
   readonly played: AudioFrame[] = []
   readonly sent: JsonObject[] = []
+  /** What each flush found. */
+  readonly flushes: Played[][] = []
+  /** What was answered to each `heard`. */
+  readonly hearings: Promise<void>[] = []
   /** Why the bridge ended the call. */
   endedBy: string | undefined
   /** What the bridge did that the contract forbids. */
@@ -121,12 +125,16 @@ export class FakeCall implements BridgeCall {
 
   flush(): Played[] {
     this.#notice('flushed')
-    return this.#queue.flush()
+    const played = this.#queue.flush()
+    this.flushes.push(played)
+    return played
   }
 
   heard(): Promise<void> {
     this.#notice('asked what was heard')
-    return this.#audio.allRead()
+    const heard = this.#audio.allRead()
+    this.hearings.push(heard)
+    return heard
   }
 
   end(reason: string): void {

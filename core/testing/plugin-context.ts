@@ -1,11 +1,12 @@
 /** What the host gives a plugin at setup, without a host: nothing listens, nothing is exported, logs are kept. */
 
-import { metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { metrics } from '@opentelemetry/api'
 import fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { answerErrors } from '../http-errors.ts'
 import type { Context } from '../plugin.ts'
 import { MemoryNetwork } from './memory-udp.ts'
+import { type RecordedSpan, SpanLog } from './span-log.ts'
 
 /** A context, and the host's part in the life of a plugin. */
 export interface PluginContext {
@@ -14,6 +15,8 @@ export interface PluginContext {
   readonly network: MemoryNetwork
   /** What was logged, as pino writes it: `level`, `msg` and the fields. */
   readonly logs: readonly Record<string, unknown>[]
+  /** The spans that were begun by the context's tracer. */
+  readonly spans: readonly RecordedSpan[]
   /** Runs what was given to `onReady`. */
   ready(): Promise<void>
   /** Runs what was given to `onDrain`. */
@@ -30,18 +33,14 @@ export function pluginContext(parts: Partial<Context> = {}): PluginContext {
   const onReady: (() => unknown)[] = []
   const onDrain: ((deadline: AbortSignal) => unknown)[] = []
   const onClose: (() => unknown)[] = []
-  const tracer = trace.getTracer('earshot-testing')
+  const { spans, tracer, tracing } = new SpanLog()
   const context: Context = {
     id: 'under-test',
     node: { cluster: 1, advertise: undefined, reachable: false },
     log: pino({ level: 'trace', base: null }, { write: (line: string) => logs.push(JSON.parse(line)) }),
     tracer,
     meter: metrics.getMeter('earshot-testing'),
-    tracing: {
-      root: (_session, name, options) => tracer.startSpan(name, options),
-      parent: () => ROOT_CONTEXT,
-      isOn: false,
-    },
+    tracing,
     http: scope(),
     admin: scope(),
     udp: network.engine,
@@ -56,6 +55,7 @@ export function pluginContext(parts: Partial<Context> = {}): PluginContext {
     context,
     network,
     logs,
+    spans,
     async ready() {
       for (const run of onReady) await run()
     },

@@ -6,7 +6,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { EdgeError } from '../../../../../core/errors.ts'
 import { eventually } from '../../../../../core/testing/check.ts'
 import { FakeCall } from '../../../../../core/testing/fake-call.ts'
-import { checkInferenceBridge, sampleFrame } from '../../../../../core/testing/inference-bridge.ts'
+import { sampleFrame } from '../../../../../core/testing/bridge/in-call.ts'
+import { checkInferenceBridge } from '../../../../../core/testing/inference-bridge.ts'
 import {
   type BridgeContext,
   WebSocketBridge,
