@@ -49,7 +49,10 @@ export class RestartedRelay implements AsyncDisposable {
   async kill(): Promise<void> {
     const { hop, talk } = this
     hop.holdsChecks = true
-    await eventually('nothing is on its way', async () => talk.sent === (await talk.received()))
+    await eventually('nothing is on its way', async () => {
+      const received = await talk.received()
+      return received === talk.sent
+    })
     this.relay.kill()
     this.#passedAtKill = hop.passed.up
   }
