@@ -3,21 +3,22 @@
  *
  * That is the caller's packet through relay and transceiver, its decoding, the event up to the backend, the backend's
  * `speech_started` down, the flush, and whatever left meanwhile in steps of 20 ms. What a backend needs to decide that it
- * hears speech is its own: the scripted one takes the first 20 ms that are loud, within the event that brings them. Edge,
- * backend and callers share one process, so their work counts as well. Nor is the cutting of speech into packets of 20 ms
- * counted, which is the caller's.
+ * hears speech is its own: the scripted one takes the first 20 ms that are loud, within the event that brings them. Nor is
+ * the cutting of speech into packets of 20 ms counted, which is the caller's. The edge is a process of its own; backend
+ * and callers share another, whose work counts.
  */
 
-import { edgeConfig } from '../integration/support/configs.ts'
+import { loopbackWith } from '../browser/edge-config.ts'
+import { startEdge } from '../browser/edge-process.ts'
 import { whistle } from '../integration/support/tones.ts'
-import { startEdge } from '../peers/edge.ts'
 import { RealtimeBackend } from '../peers/realtime-backend.ts'
+import { postTo } from '../peers/signaling.ts'
 import type { BenchOptions, BenchResult } from './result.ts'
 import { InterruptingCaller, type Voice } from './support/interrupting-caller.ts'
 import { median, quantile } from './support/statistics.ts'
 
 const TARGET_MS = 60
-const USE = './plugins/inference-bridge/openai-realtime/index.ts'
+const USE = 'plugins/inference-bridge/openai-realtime/index.ts'
 
 /** One packet of a whistle in mid-tone, and one of nothing. */
 function voice(): Voice {
@@ -30,16 +31,18 @@ export async function run({ quick }: BenchOptions): Promise<BenchResult> {
   const [calls, times, turns] = quick ? [2, 2, 1] : [10, 10, 5]
   await using backend = await RealtimeBackend.start({
     speechMs: 20,
-    // The caller asks; nothing answers by itself.
-    answer: () => ({ say: 'one two three four', ms: 20_000, chunkMs: 1000 }),
+    // Four times as fast as speech. The caller asks for it; nothing is answered by itself.
+    answer: () => ({ say: 'one two three four', ms: 4000, chunkMs: 200, everyMs: 50 }),
   })
   const input = { turn_detection: { create_response: false, silence_duration_ms: 200 } }
   const options = { url: backend.url, model: 'scripted', session: { audio: { input } } }
-  await using edge = await startEdge({ config: edgeConfig({ bridge: { use: USE, options } }) })
+  await using config = await loopbackWith({ bridge: { use: USE, options } })
+  await using edge = await startEdge(config.path)
+  const post = postTo(new URL(edge.url).origin)
   const callers: InterruptingCaller[] = []
   const rounds: { p50: number; p95: number }[] = []
   try {
-    for (let n = 0; n < calls; n++) callers.push(await InterruptingCaller.connect(edge.post, voice()))
+    for (let n = 0; n < calls; n++) callers.push(await InterruptingCaller.connect(post, voice()))
     // The first round warms up.
     for (let n = 0; n <= turns; n++) {
       const took = (await Promise.all(callers.map((caller) => interruptOften(caller, times)))).flat()

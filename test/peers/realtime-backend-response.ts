@@ -188,12 +188,21 @@ export class BackendResponse {
   }
 }
 
-/** So many milliseconds of a tone, from somewhere on its way. */
+const tones = new Map<string, Buffer>()
+
+/** So many milliseconds of a tone, from somewhere on its way. Not to be changed. */
 export function tone(hertz: number, fromMs: number, ms: number): Buffer {
+  const phase = ((hertz * fromMs) / 1000) % 1
+  const name = `${hertz}/${phase}/${ms}`
+  const made = tones.get(name) ?? makeTone(hertz, phase, ms)
+  if (tones.size < 64) tones.set(name, made)
+  return made
+}
+
+function makeTone(hertz: number, phase: number, ms: number): Buffer {
   const pcm = Buffer.alloc(((RATE * ms) / 1000) * 2)
-  const from = (RATE * fromMs) / 1000
   for (let n = 0; n * 2 < pcm.length; n++) {
-    pcm.writeInt16LE(Math.round(9000 * Math.sin((2 * Math.PI * hertz * (from + n)) / RATE)), n * 2)
+    pcm.writeInt16LE(Math.round(9000 * Math.sin(2 * Math.PI * ((hertz * n) / RATE + phase))), n * 2)
   }
   return pcm
 }

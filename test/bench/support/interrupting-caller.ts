@@ -1,5 +1,6 @@
 /** A caller who speaks over every answer, and how long the answer goes on then. */
 
+import type { JsonObject } from '../../../core/index.ts'
 import { TestClient } from '../../peers/client.ts'
 import type { Post } from '../../peers/signaling.ts'
 import { onTick } from '../../peers/ticker.ts'
@@ -60,19 +61,27 @@ export class InterruptingCaller {
     const { client } = this
     const before = this.#cameAt.length
     client.sendEvent({ type: 'response.create' })
-    await client.events.find(({ type }) => type === 'output_audio_buffer.started')
+    await this.#until('output_audio_buffer.started')
     while (this.#cameAt.length < before + LISTENS) await client.audio.takeMany(1)
     this.#speaks = SPEAKS_MS / PACKET_MS
-    const { audio_end_ms } = await client.events.find(({ type }) => type === 'conversation.item.truncated')
-    const last = this.#lastOf({ spokeAt: this.#spokeAt, before }, Number(audio_end_ms))
-    await client.events.find(({ type }) => type === 'input_audio_buffer.speech_stopped')
-    return last
+    // Under load the one may come before the other.
+    const told = await this.#until('conversation.item.truncated', 'input_audio_buffer.speech_stopped')
+    const truncated = told.find(({ type }) => type === 'conversation.item.truncated')
+    return this.#lastOf({ spokeAt: this.#spokeAt, before }, Number(truncated?.audio_end_ms))
   }
 
   /** Hangs up. */
   async close(): Promise<void> {
     this.#stop()
     await this.client.close()
+  }
+
+  /** Waits for events of all these types, in any order; gives all that came. */
+  async #until(...types: string[]): Promise<JsonObject[]> {
+    const came: JsonObject[] = []
+    while (!types.every((wanted) => came.some(({ type }) => type === wanted)))
+      came.push(await this.client.events.take(20_000))
+    return came
   }
 
   #lastOf({ spokeAt, before }: Interruption, endMs: number): number {

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { Value } from 'typebox/value'
-import { EdgeError, type InferenceBridge } from '../../../../../core/index.ts'
+import { type AudioFrame, EdgeError, type InferenceBridge } from '../../../../../core/index.ts'
 import { eventually } from '../../../../../core/testing/check.ts'
 import { FakeCall, type FakeCallOptions } from '../../../../../core/testing/fake-call.ts'
-import { sampleFrame } from '../../../../../core/testing/bridge/in-call.ts'
 import { checkInferenceBridge } from '../../../../../core/testing/inference-bridge.ts'
 import { pluginContext } from '../../../../../core/testing/plugin-context.ts'
+import type { RecordedSpan } from '../../../../../core/testing/span-log.ts'
 import { RealtimeBridge } from '../../../../../plugins/inference-bridge/openai-realtime/bridge.ts'
 import { Options } from '../../../../../plugins/inference-bridge/openai-realtime/options.ts'
 import { type BackendOptions, RealtimeBackend } from '../../../../peers/realtime-backend.ts'
@@ -17,18 +17,33 @@ import type { BackendConversation } from '../../../../peers/realtime-backend-con
 
 const PCM = { pcm16: 24_000 } as const
 
-function bridgeTo(url: string, options: object = {}): InferenceBridge {
+/** The n-th 20 ms of a caller who says nothing. */
+function quiet(n: number): AudioFrame {
+  return { data: new Uint8Array(960), durationMs: 20, timestampMs: 20 * n }
+}
+
+function bridgeTo(url: string, options: object = {}, context = pluginContext().context): InferenceBridge {
   const complete = Value.Parse(Options, Value.Default(Options, { url, model: 'any', ...options }))
-  return new RealtimeBridge(complete, pluginContext().context)
+  return new RealtimeBridge(complete, context)
 }
 
 checkInferenceBridge(
   'openai-realtime',
   async () => {
-    const backend = await RealtimeBackend.start()
-    return { bridge: bridgeTo(backend.url), close: () => backend.close() }
+    const backend = await RealtimeBackend.start({ answer: () => ({ say: 'one two', ms: 2000 }) })
+    const { context, spans } = pluginContext()
+    return { bridge: bridgeTo(backend.url, {}, context), spans, close: () => backend.close() }
   },
-  { broken: () => ({ bridge: bridgeTo('ws://127.0.0.1:9/v1/realtime') }) },
+  {
+    turns: {
+      ask: (call) => call.say({ type: 'response.create' }),
+      interrupt: (call) => call.say({ type: 'output_audio_buffer.clear' }),
+      commit: (call) => call.say({ type: 'input_audio_buffer.commit' }),
+    },
+    // It keeps all that a backend is ahead, so that what follows the audio is heard.
+    aheadMs: 600_000,
+    broken: () => ({ bridge: bridgeTo('ws://127.0.0.1:9/v1/realtime') }),
+  },
 )
 
 /** A call under way: with its backend, until the end of the scope. */
@@ -38,10 +53,14 @@ class Rig implements AsyncDisposable {
   readonly opened: Promise<void>
   peer!: BackendConversation
 
+  readonly spans: readonly RecordedSpan[]
+
   private constructor(backend: RealtimeBackend, options: object, call: FakeCallOptions) {
+    const { context, spans } = pluginContext()
     this.backend = backend
+    this.spans = spans
     this.call = new FakeCall(PCM, call)
-    this.opened = bridgeTo(backend.url, options).open(this.call)
+    this.opened = bridgeTo(backend.url, options, context).open(this.call)
     this.opened.catch(() => {})
   }
 
@@ -93,7 +112,7 @@ describe('a call with a backend', () => {
   it('asks nothing and says nothing until the backend is there', async () => {
     await using rig = await Rig.start({ silent: true })
     rig.call.say({ type: 'session.update', session: { type: 'realtime', instructions: 'Be kind.' } })
-    rig.call.speak(sampleFrame(PCM, 1))
+    rig.call.speak(quiet(1))
     await eventually('the client’s event was taken', () => rig.call.unread === 1)
     rig.peer.greet()
     await rig.untilTold('session.updated')
@@ -106,7 +125,7 @@ describe('a call with a backend', () => {
   it('commits behind all that the caller has said', async () => {
     await using rig = await Rig.start()
     await rig.untilTold('session.created')
-    for (let n = 0; n < 50; n++) rig.call.speak(sampleFrame(PCM, n))
+    for (let n = 0; n < 50; n++) rig.call.speak(quiet(n))
     rig.call.say({ type: 'input_audio_buffer.commit' }, { type: 'response.create' })
     await rig.untilTold('response.created')
     const types = rig.peer.receivedTypes
@@ -177,6 +196,16 @@ describe('a call with a backend', () => {
     await using rig = await Rig.start()
     rig.peer.socket.send(Buffer.from('{"type":"note"}'))
     await rig.untilTold('note')
+  })
+
+  it('has a span for connecting, one for the conversation, and one for each response', async () => {
+    await using rig = await Rig.start()
+    await rig.untilTold('session.created')
+    rig.call.say({ type: 'response.create' })
+    await rig.untilTold('response.done')
+    const named = (name: string) => rig.spans.filter((span) => span.name === name).map(({ ended }) => ended)
+    assert.deepEqual([named('bridge.connect'), named('bridge.session')], [[true], [false]])
+    assert.deepEqual(named('bridge.turn'), [true])
   })
 
   it('ends in order when the backend closes with 1000', async () => {
