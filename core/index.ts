@@ -36,6 +36,17 @@ export { fillRandom, randomBytes } from './random.ts'
 export { type SelfSigned, selfSigned } from './self-signed.ts'
 export type { Keys, ServiceKey } from './service.ts'
 export { service } from './service.ts'
+export { DatagramLoop, type DatagramLoopOptions, type DatagramLoopReceiver } from './udp/datagram-loop.ts'
+export { SharedCounters } from './udp/shared-counters.ts'
+export { clockOffset } from './udp/thread-clock.ts'
+export {
+  type SharedControl,
+  type SharedSocket,
+  type ThreadControl,
+  type ThreadSocket,
+  type ThreadUdp,
+  threadUdp,
+} from './udp/thread-sockets.ts'
 export { wallTime } from './wall-clock.ts'
 export { Address, parseAddress, toAddress } from './wire/address.ts'
 export type { Cidr } from './wire/cidr.ts'

@@ -20,6 +20,11 @@ export interface Libc {
   usleep(microseconds: number): number
   /** The calling thread's own when `pid` is 0. */
   sched_setaffinity(pid: number, size: number, mask: number): number
+  sched_getaffinity(pid: number, size: number, mask: number): number
+  /** A descriptor that can be read once something was written to it. */
+  eventfd(value: number, flags: number): number
+  read(fd: number, bytes: number, length: number): number
+  write(fd: number, bytes: number, length: number): number
   /** Why the last call of this thread failed. */
   errno(): number
 }
@@ -59,6 +64,10 @@ function load(): Libc {
     poll: library.func('int poll(uintptr_t, uint64_t, int)'),
     usleep: library.func('int usleep(uint32_t)'),
     sched_setaffinity: library.func('int sched_setaffinity(int, uint64_t, uintptr_t)'),
+    sched_getaffinity: library.func('int sched_getaffinity(int, uint64_t, uintptr_t)'),
+    eventfd: library.func('int eventfd(uint32_t, int)'),
+    read: library.func('int64_t read(int, uintptr_t, uint64_t)'),
+    write: library.func('int64_t write(int, uintptr_t, uint64_t)'),
     errno: () => native.errno(),
   }
 }

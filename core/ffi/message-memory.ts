@@ -19,6 +19,11 @@ export const VECTOR = 16
 /** `MSG_DONTWAIT`. */
 export const DONT_WAIT = 0x40
 
+/** How much memory `count` messages with slots take. */
+export function memoryBytes(count: number): number {
+  return count * (SLOT_BYTES + HEADER + VECTOR + NAME_SIZE)
+}
+
 /** Memory for `count` messages: slots, headers, vectors and names, and the byte at which each part begins. */
 export class MessageMemory {
   readonly bytes: Buffer
@@ -29,14 +34,18 @@ export class MessageMemory {
   readonly names: number
   readonly extra: number
 
-  /** Without slots where the datagrams lie elsewhere; `extra` bytes behind everything are the caller's. */
-  constructor(count: number, hasSlots: boolean, extra = 0) {
+  /**
+   * Without slots where the datagrams lie elsewhere; `extra` bytes behind everything are the caller's. In `shared`
+   * memory of `memoryBytes`, what lies there stays: another thread may have received it.
+   */
+  constructor(count: number, hasSlots: boolean, extra = 0, shared?: SharedArrayBuffer) {
     this.headers = hasSlots ? count * SLOT_BYTES : 0
     this.vectors = this.headers + count * HEADER
     this.names = this.vectors + count * VECTOR
     this.extra = this.names + count * NAME_SIZE
     const size = this.extra + extra
-    this.bytes = Buffer.allocUnsafeSlow(size).fill(0)
+    this.bytes = shared ? Buffer.from(shared) : Buffer.allocUnsafeSlow(size).fill(0)
+    if (this.bytes.length < size) throw new RangeError(`${count} messages take ${size} bytes`)
     this.words = new Uint32Array(this.bytes.buffer, 0, size >>> 2)
     this.base = addressOf(this.bytes)
     for (let i = 0; i < count; i++) this.#lay(i, hasSlots)

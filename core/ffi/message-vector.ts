@@ -22,10 +22,11 @@ export class ReceiveVector {
   readonly #memory: MessageMemory
   readonly #libc: Libc
 
-  constructor(libc: Libc, size: number) {
+  /** In `shared` memory of `memoryBytes(size)` another thread finds what this one received last. */
+  constructor(libc: Libc, size: number, shared?: SharedArrayBuffer) {
     this.size = size
     this.#libc = libc
-    this.#memory = new MessageMemory(size, true)
+    this.#memory = new MessageMemory(size, true, 0, shared)
     const { bytes } = this.#memory
     this.slots = Array.from({ length: size }, (_, i) => bytes.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES))
   }

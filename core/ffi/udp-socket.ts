@@ -13,6 +13,8 @@ const SOL_SOCKET = 1
 const SO_SNDBUF = 7
 const SO_RCVBUF = 8
 const SO_REUSEPORT = 15
+const SO_SNDBUFFORCE = 32
+const SO_RCVBUFFORCE = 33
 const IPPROTO_IPV6 = 41
 const IPV6_V6ONLY = 26
 
@@ -61,8 +63,11 @@ export function openUdpSocket(libc: Libc, address: Address, options: UdpSocketOp
     if (options.reusePort && !set(SOL_SOCKET, SO_REUSEPORT, 1)) {
       throw new SocketRefusal('setsockopt', libc.errno())
     }
-    set(SOL_SOCKET, SO_RCVBUF, options.receiveBuffer)
-    set(SOL_SOCKET, SO_SNDBUF, options.sendBuffer)
+    // Beyond the system's limit where the process may (CAP_NET_ADMIN), up to it everywhere.
+    if (!set(SOL_SOCKET, SO_RCVBUFFORCE, options.receiveBuffer)) {
+      set(SOL_SOCKET, SO_RCVBUF, options.receiveBuffer)
+    }
+    if (!set(SOL_SOCKET, SO_SNDBUFFORCE, options.sendBuffer)) set(SOL_SOCKET, SO_SNDBUF, options.sendBuffer)
     writeName(words, 0, family, address)
     if (libc.bind(fd, base, nameLength(family)) !== 0) throw new SocketRefusal('bind', libc.errno())
     return { fd, local: boundTo(libc, fd, words, base) }
