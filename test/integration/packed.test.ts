@@ -20,6 +20,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
+import { postTo } from '../peers/signaling.ts'
+import { startParrot, takeTurn } from './support/turn-call.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'test']
@@ -75,10 +77,23 @@ const CONFIG = {
   },
 }
 
+/** The example bridge as its author would put it on a registry: what the guide shows beside its sources. */
+const authored = join(work, 'http-turns')
+const GUIDE = readFileSync(join(ROOT, 'docs/guides/write-a-bridge.md'), 'utf8')
+
+/** The guide's JSON with that key. */
+function fromGuide(key: string): string {
+  const shown = [...GUIDE.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => json)
+  const found = shown.find((json) => key in JSON.parse(json))
+  assert.ok(found, `the guide shows no JSON with "${key}"`)
+  return found
+}
+
 function run(command: string, args: readonly string[], cwd: string): string {
   // A test runner inside a test runner would report to the outer one.
   const { NODE_TEST_CONTEXT: _outer, ...outside } = process.env
-  const env = { ...outside, npm_config_offline: 'true', npm_config_update_notifier: 'false' }
+  const PATH = `${join(ROOT, 'node_modules/.bin')}:${outside.PATH}`
+  const env = { ...outside, PATH, npm_config_offline: 'true', npm_config_update_notifier: 'false' }
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   assert.equal(error, undefined)
   assert.equal(status, 0, `${command} ${args.join(' ')}:\n${stdout}${stderr}`)
@@ -146,8 +161,9 @@ test('the schema is the one that the clone has', () => {
   assert.equal(command('schema'), readFileSync(join(earshot, 'edge.schema.json'), 'utf8'))
 })
 
-test('earshot run starts, serves the page and stops', async () => {
-  const edge = spawn(process.execPath, [join(earshot, 'bin/earshot.js'), 'run', 'edge.config.json'], {
+/** Runs the packed edge with a config until `use` is done with it; it must stop when it is told to. */
+async function whileRunning(config: string, use: (url: string) => Promise<void>): Promise<void> {
+  const edge = spawn(process.execPath, [join(earshot, 'bin/earshot.js'), 'run', config], {
     cwd: app,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -159,15 +175,39 @@ test('earshot run starts, serves the page and stops', async () => {
       const url = /^open (\S+)/.exec(JSON.parse(line).msg)?.[1]
       if (url !== undefined) opened.resolve(url)
     })
-    const url = await opened.promise
-    const page = await (await fetch(url)).text()
-    const script = /src="([^"]+\.js)"/.exec(page)?.[1]
-    assert.equal((await fetch(new URL(String(script), url))).status, 200)
+    await use(await opened.promise)
     edge.kill('SIGTERM')
     assert.deepEqual(await exited, [0, null])
   } finally {
     edge.kill('SIGKILL')
   }
+}
+
+test('earshot run starts, serves the page and stops', () =>
+  whileRunning('edge.config.json', async (url) => {
+    const page = await (await fetch(url)).text()
+    const script = /src="([^"]+\.js)"/.exec(page)?.[1]
+    assert.equal((await fetch(new URL(String(script), url))).status, 200)
+  }))
+
+test('a bridge that is a package of its own is built, packed, named in a config, and takes a call', async () => {
+  const installed = join(app, 'node_modules/earshot-http-turns')
+  cpSync(join(ROOT, 'test/examples/http-turns'), authored, { recursive: true })
+  writeFileSync(join(authored, 'package.json'), fromGuide('peerDependencies'))
+  writeFileSync(join(authored, 'tsconfig.json'), fromGuide('compilerOptions'))
+  symlinkSync(join(app, 'node_modules'), join(authored, 'node_modules'))
+  run('npm', ['pack', '--pack-destination', authored], authored)
+  const tarball = readdirSync(authored).find((name) => name.endsWith('.tgz'))
+  mkdirSync(installed)
+  run('tar', ['-xzf', join(authored, String(tarball)), '-C', installed, '--strip-components=1'], work)
+  assert.deepEqual(readdirSync(join(installed, 'dist')).sort(), ['index.js', 'turns.js'])
+  using backend = await startParrot()
+  const options = { url: backend.url, pauseMs: 300 }
+  const plugins = { ...CONFIG.plugins, bridge: { use: 'earshot-http-turns', options } }
+  writeFileSync(join(app, 'turns.config.json'), JSON.stringify({ ...CONFIG, plugins }))
+  assert.match(command('check', 'turns.config.json'), /^turns\.config\.json is valid: 6 plugins/)
+  await whileRunning('turns.config.json', (url) => takeTurn(postTo(url)))
+  assert.deepEqual(backend.turns, ['no key'])
 })
 
 test('a bridge of an operator has its types, and the kit to test it with', () => {

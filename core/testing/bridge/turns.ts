@@ -57,6 +57,13 @@ async function inAnswer(
   })
 }
 
+/** Interrupts the answer; whoever takes turns may have flushed before. */
+async function interrupted(call: FakeCall, { interrupt }: BridgeTurns): Promise<void> {
+  const before = call.flushes.length
+  interrupt(call)
+  await eventually('it flushed', () => call.flushes.length > before)
+}
+
 async function waitsForRoom(bridge: InferenceBridge, turns: BridgeTurns, aheadMs: number): Promise<void> {
   await inAnswer(bridge, turns, async (call) => {
     await settles(() => call.played.length)
@@ -74,8 +81,7 @@ async function hearsMeanwhile(bridge: InferenceBridge, turns: BridgeTurns): Prom
 
 async function stops(bridge: InferenceBridge, turns: BridgeTurns): Promise<void> {
   await inAnswer(bridge, turns, async (call) => {
-    turns.interrupt(call)
-    await eventually('it flushed', () => call.flushes.length > 0)
+    await interrupted(call, turns)
     await settles(() => call.played.length)
     assert.equal(call.queuedMs, 0, 'more of the answer was played after it had been flushed')
   })
@@ -84,9 +90,8 @@ async function stops(bridge: InferenceBridge, turns: BridgeTurns): Promise<void>
 async function tags(bridge: InferenceBridge, turns: BridgeTurns): Promise<void> {
   await inAnswer(bridge, turns, async (call) => {
     call.release(HEARD_MS)
-    turns.interrupt(call)
-    await eventually('it flushed', () => call.flushes.length > 0)
-    const found = call.flushes.flat().reduce((sum, { playedMs }) => sum + playedMs, 0)
+    await interrupted(call, turns)
+    const found = call.flushes.at(-1)!.reduce((sum, { playedMs }) => sum + playedMs, 0)
     assert.equal(found, HEARD_MS, 'the flush found less than was heard: frames were played without a tag')
   })
 }
@@ -103,8 +108,7 @@ async function interruptsNothing(bridge: InferenceBridge, turns: BridgeTurns): P
 
 async function answersAgain(bridge: InferenceBridge, turns: BridgeTurns): Promise<void> {
   await inAnswer(bridge, turns, async (call) => {
-    turns.interrupt(call)
-    await eventually('it flushed', () => call.flushes.length > 0)
+    await interrupted(call, turns)
     await settles(() => call.played.length)
     turns.ask(call)
     await eventually('it answered again', () => call.queuedMs >= 200)

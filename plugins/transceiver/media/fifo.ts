@@ -1,8 +1,12 @@
 /** A first-in-first-out queue that allocates only when it grows. Pure. */
 
-/** Holds items in a ring whose size is a power of two. */
+/** Room for nothing, which every queue begins with: most stay empty in most calls. */
+const NO_ROOM: never[] = []
+const FIRST_ROOM = 16
+
+/** Holds items in a ring whose size is a power of two, or 0. */
 export class Fifo<T> {
-  #ring: (T | undefined)[] = new Array(16)
+  #ring: (T | undefined)[] = NO_ROOM
   #head = 0
   #length = 0
 
@@ -23,8 +27,8 @@ export class Fifo<T> {
 
   /** Takes the oldest item out. */
   shift(): T | undefined {
-    const item = this.#ring[this.#head]
     if (this.#length === 0) return undefined
+    const item = this.#ring[this.#head]
     this.#ring[this.#head] = undefined
     this.#head = (this.#head + 1) & (this.#ring.length - 1)
     this.#length--
@@ -33,14 +37,14 @@ export class Fifo<T> {
 
   /** Drops everything, and the room that a burst needed. */
   clear(): void {
-    this.#ring = new Array(16)
+    this.#ring = NO_ROOM
     this.#head = 0
     this.#length = 0
   }
 
   #grow(): void {
     const old = this.#ring
-    this.#ring = new Array(old.length * 2)
+    this.#ring = new Array(Math.max(FIRST_ROOM, old.length * 2))
     for (let i = 0; i < this.#length; i++) this.#ring[i] = old[(this.#head + i) & (old.length - 1)]
     this.#head = 0
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,11 +22,12 @@ async function rig(answer: (turn: Buffer, request: IncomingMessage, response: Se
   await once(server, 'listening')
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object')
-  const { context, close } = pluginContext()
+  const { context, spans, close } = pluginContext()
   const options = { url: `http://127.0.0.1:${address.port}/`, key: 'secret', pauseMs: 100 }
   const { bridge } = await plugin.setup(options, {}, context)
   return {
     bridge,
+    spans,
     async close() {
       server.closeAllConnections()
       server.close()
@@ -49,7 +50,13 @@ function opened(bridge: InferenceBridge, options = {}) {
   return { call, done: bridge.open(call) }
 }
 
-checkInferenceBridge('http-turns', () => rig((turn, _request, response) => response.end(turn)))
+checkInferenceBridge('http-turns', () => rig((turn, _request, response) => response.end(turn)), {
+  turns: {
+    ask: (call) => call.speak(...frames(100, 9000), ...frames(5, 0)),
+    interrupt: (call) => call.speak(...frames(1, 9000)),
+  },
+  aheadMs: 20,
+})
 
 test('a turn is what was said, up to the pause; its answer is played', async () => {
   const turns: Buffer[] = []
@@ -122,7 +129,10 @@ test('the guide shows the example as it is', () => {
 test('the guide’s config is right in a folder of an author’s own', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'earshot-bridge-'))
   cpSync(EXAMPLE, folder, { recursive: true })
-  writeFileSync(join(folder, 'edge.config.json'), shown('json')[0] ?? '')
+  assert.deepEqual(
+    JSON.parse(readFileSync(join(folder, 'edge.config.json'), 'utf8')),
+    JSON.parse(shown('json')[0] ?? ''),
+  )
   try {
     const { order } = await load(join(folder, 'edge.config.json'), {})
     assert.equal(order.find(({ id }) => id === 'bridge')?.plugin.name, 'http-turns')
