@@ -1,5 +1,6 @@
 /** One call's conversation with its backend over an open socket: the translation decides, this does. */
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import { type BridgeCall, EdgeError, type JsonObject } from '../../../core/index.ts'
 import { brokenOff, Link } from './link.ts'
@@ -8,6 +9,9 @@ import { Translation, type TranslationOptions } from './pure/translation.ts'
 import { Speaker } from './speaker.ts'
 import type { Turns } from './turns.ts'
 import { Uplink } from './uplink.ts'
+
+/** How often it is looked, at most, whether all has been played. */
+const LOOK_MS = 20
 
 /** What a conversation is told. */
 export interface ConversationOptions extends TranslationOptions {
@@ -55,6 +59,7 @@ export class Conversation {
     const fault = await this.#link.closed
     signal.removeEventListener('abort', this.#onAbort)
     if (fault) throw fault
+    await this.#playedOut()
   }
 
   async #sendAudio(): Promise<void> {
@@ -72,11 +77,17 @@ export class Conversation {
 
   async #watchPlayout(): Promise<void> {
     for await (const event of this.#call.playout) {
-      if (this.#over) return
       // More may have been queued since it drained: then it drains again.
       if (event.type === 'drained' && this.#call.queuedMs > 0) continue
       this.#doAll(this.#translation.fromPlayout(event))
     }
+  }
+
+  /** A backend that hangs up has said goodbye: that is still to be heard. */
+  async #playedOut(): Promise<void> {
+    const { signal } = this.#call
+    for (let ms = this.#call.queuedMs; ms > 0 && !signal.aborted; ms = this.#call.queuedMs)
+      await delay(Math.max(LOOK_MS, ms), undefined, { signal }).catch(() => {})
   }
 
   #onBackend(event: JsonObject): void {

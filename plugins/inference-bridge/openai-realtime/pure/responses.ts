@@ -97,7 +97,7 @@ export class Responses {
     if (!response) return []
     response.generating = false
     for (const part of response.parts.values()) part.done = true
-    if (response.interrupted || response.parts.size === 0) this.#responses.delete(id)
+    if (response.interrupted || !isAudible(response)) this.#responses.delete(id)
     else if (response.drained) return this.#stop(response)
     return []
   }
@@ -143,7 +143,7 @@ export class Responses {
         id,
         generating,
         conversational,
-        audible: response.parts.size > 0,
+        audible: isAudible(response),
         begun: response.parts.keys().some((tag) => (playedMs.get(tag) ?? 0) > 0),
         cuts: this.#cuts(response, playedMs),
       })
@@ -193,4 +193,8 @@ export class Responses {
     this.#responses.delete(response.id)
     return [response.id]
   }
+}
+
+function isAudible({ parts }: Response): boolean {
+  return parts.values().some((part) => part.receivedMs(1) > 0)
 }

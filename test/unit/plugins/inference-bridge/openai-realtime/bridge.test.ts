@@ -192,6 +192,28 @@ describe('a call with a backend', () => {
     assert.equal(rig.call.queuedMs, 0)
   })
 
+  it('does not let the caller’s audio pile up at a backend that does not read', async () => {
+    await using rig = await Rig.start()
+    await rig.untilTold('session.created')
+    rig.peer.socket.pause()
+    const second = (n: number): AudioFrame => ({
+      data: new Uint8Array(48_000),
+      durationMs: 1000,
+      timestampMs: 1000 * n,
+    })
+    rig.call.speak(...Array.from({ length: 400 }, (_, n) => second(n)))
+    let last = -1
+    await eventually('it stopped reading the caller', async () => {
+      const before = last
+      last = rig.call.unread
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return before === last
+    })
+    assert.ok(rig.call.unread > 100, `only ${rig.call.unread} of 400 s were left unread`)
+    rig.peer.socket.resume()
+    await eventually('it read on', () => rig.call.unread === 0, 5000)
+  })
+
   it('reads binary messages as text', async () => {
     await using rig = await Rig.start()
     rig.peer.socket.send(Buffer.from('{"type":"note"}'))
@@ -212,6 +234,19 @@ describe('a call with a backend', () => {
     await using rig = await Rig.start()
     rig.peer.socket.close(1000)
     await rig.opened
+  })
+
+  it('plays what was said, and tells of it, when the backend then hangs up', async () => {
+    await using rig = await Rig.start({}, {}, { hold: true })
+    await rig.untilTold('session.created')
+    rig.peer.respond()
+    rig.peer.socket.close(1000)
+    await rig.untilTold('rate_limits.updated')
+    await eventually('the connection is closed', () => rig.backend.open === 0)
+    assert.equal(rig.call.queuedMs, 1000)
+    rig.call.release()
+    await rig.opened
+    assert.equal(rig.told.at(-1), 'output_audio_buffer.stopped')
   })
 
   it('tells the client what came last before the backend was lost', async () => {
