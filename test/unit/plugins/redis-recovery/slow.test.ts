@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '../../../../core/testing/check.ts'
 import { bulk, FakeRedis } from '../../../peers/fake-redis.ts'
 import { ADVERTISED, CLIENT, nth, route, startStore } from './rig.ts'
@@ -26,7 +27,8 @@ describe('redis-recovery with a server that is slow to answer', () => {
     }
     server.release('+OK\r\n', BATCH - 1)
     assert.equal(await rig.metric('queued'), 200)
-    // A look-up that is answered: whatever could have been sent has been sent.
+    // Longer than writes are collected: whatever would be sent has been sent.
+    await delay(100)
     const read = rig.recall()
     await eventually('the look-up came', () => server.count('GET') === 1)
     assert.equal(server.count('SET'), BATCH, 'no second batch while one answer is missing')
