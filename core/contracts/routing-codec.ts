@@ -25,6 +25,18 @@ export interface RoutingCodec {
    * Never throws, whatever the bytes.
    */
   decode(text: Uint8Array, start: number, end: number, label: RouteLabel): Route | undefined
+  /** How an equal codec is made in another thread. A relay with a codec that has none runs in the event loop. */
+  readonly portable?: PortableCodec
+}
+
+/** A codec on its way to another thread. */
+export interface PortableCodec {
+  /** The URL of a module whose export `fromPortable(data: unknown): RoutingCodec` makes it: `import.meta.url`, say. */
+  readonly module: string
+  /** What it is made from, as it is now: anything that `structuredClone` takes, shared memory too. */
+  readonly data: unknown
+  /** Calls `listener` whenever `data` has changed, keys for instance, until the function it returns is called. */
+  onChange?(listener: () => void): () => void
 }
 
 /** The service key of the routing codec. */

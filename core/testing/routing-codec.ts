@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Route, RouteLabel, RoutingCodec } from '../contracts/routing-codec.ts'
+import { portableCodecs } from '../portable-codec.ts'
 import { parseAddress } from '../wire/address.ts'
 import { type Check, registerChecks } from './check.ts'
 import { Prng } from './prng.ts'
@@ -46,6 +47,7 @@ export function routingCodecChecks(make: Make, claims: RoutingCodecClaims = {}):
     ['reads only text[start, end) and changes nothing', async () => bounds(make)],
     ['gives routes that are the caller’s own', async () => ownership(make)],
     ['is total: never throws, and invents no route', async () => totality(make)],
+    ['is the same in another thread, where it says how', async () => portability(make)],
   ]
   if (claims.authenticated !== false) {
     checks.push(
@@ -160,6 +162,21 @@ function totality(make: Make): void {
   calm(Buffer.from(own), own.length - 1, own.length + 60)
   calm(Buffer.alloc(4096, own.charCodeAt(0)), 0, 4096)
   calm(new Uint8Array(0), 0, 0)
+}
+
+async function portability(make: Make): Promise<void> {
+  for (const keys of ['first', 'both'] as const) {
+    const codec = make(keys)
+    if (!codec.portable) return
+    const fromPortable = await portableCodecs(codec.portable.module)
+    const there = fromPortable(structuredClone(codec.portable.data))
+    for (const label of LABELS) {
+      const wanted = route('[2001:db8::1]:40000')
+      same(decode(there, codec.encode(wanted, label), label), wanted, `a ${label} in the other thread`)
+      same(decode(codec, there.encode(wanted, label), label), wanted, `a ${label} from the other thread`)
+    }
+    codec.portable.onChange?.(() => {})()
+  }
 }
 
 function tampering(make: Make): void {

@@ -18,7 +18,14 @@ const LONGEST = 96
 const LETTERS: Readonly<Record<RouteLabel, string>> = { ufrag: 'u', call: 'c' }
 
 /** The codec. It has no state. */
-export const plainCodec: RoutingCodec = Object.freeze({ encode, decode })
+export const plainCodec: RoutingCodec = Object.freeze({
+  encode,
+  decode,
+  portable: { module: import.meta.url, data: undefined },
+})
+
+/** The same in another thread. */
+export const fromPortable = (): RoutingCodec => plainCodec
 
 function encode({ cluster, address, session }: Route, label: RouteLabel): string {
   if (session.length !== SESSION) throw new RangeError(`a session has ${SESSION} bytes`)

@@ -3,9 +3,17 @@
  * not ours is turned away by length, alphabet, version and key id before any cryptography and without allocating.
  */
 
-import { Address, fillRandom, type Route, type RouteLabel, type RoutingCodec } from '../../../core/index.ts'
+import {
+  Address,
+  fillRandom,
+  type PortableCodec,
+  type Route,
+  type RouteLabel,
+  type RoutingCodec,
+} from '../../../core/index.ts'
 import { base32Length, firstBytes, fromBase32, toBase32 } from './base32.ts'
-import type { RoutingKey } from './keys.ts'
+import { CodecCounters } from './counters.ts'
+import { parseKeys, type RoutingKey } from './keys.ts'
 import { createSealer, type Sealer } from './sealer.ts'
 
 const VERSION = 1
@@ -34,19 +42,10 @@ class Scratch {
   }
 }
 
-/** What became of texts, since the start. */
-export interface CodecCounters {
-  /** By key id. */
-  readonly encoded: Float64Array
-  readonly decoded: Float64Array
-  readonly refused: {
-    /** Of another length, alphabet or version: nothing that this codec writes. */
-    malformed: number
-    /** Of a key that is not in the list. */
-    unknown_key: number
-    /** Of a key that is, and not written with it. */
-    forged: number
-  }
+/** What another thread makes the codec from. */
+interface PortableData {
+  readonly keys: string
+  readonly counters: SharedArrayBuffer
 }
 
 interface Key {
@@ -59,28 +58,46 @@ interface Key {
 export class SealedCodec implements RoutingCodec {
   readonly #v4 = new Scratch(4)
   readonly #v6 = new Scratch(16)
-  readonly counters: CodecCounters = {
-    encoded: new Float64Array(256),
-    decoded: new Float64Array(256),
-    refused: { malformed: 0, unknown_key: 0, forged: 0 },
-  }
+  readonly counters: CodecCounters
+  readonly portable: PortableCodec
+  readonly #listeners = new Set<() => void>()
+  #keys: readonly RoutingKey[]
   #first: Key
   #byId: (Key | undefined)[]
 
-  /** At least one key, ids unlike. The first encodes, all decode. */
-  constructor(keys: readonly RoutingKey[]) {
+  /** At least one key, ids unlike. The first encodes, all decode. It counts with another thread's where it is given. */
+  constructor(keys: readonly RoutingKey[], counters = new CodecCounters()) {
     const made = keys.map(prepare)
+    this.#keys = keys
     this.#first = made[0]!
     this.#byId = index(made)
+    this.counters = counters
+    this.portable = this.#portable()
   }
 
   /** Goes on with these keys instead. */
   replace(keys: readonly RoutingKey[]): void {
     const old = this.#byId
     const made = keys.map(prepare)
+    this.#keys = keys
     this.#first = made[0]!
     this.#byId = index(made)
     for (const key of old) key?.sealer.close()
+    for (const tell of this.#listeners) tell()
+  }
+
+  #portable(): PortableCodec {
+    const data = (): PortableData => ({ keys: JSON.stringify(this.#keys), counters: this.counters.memory })
+    return {
+      module: import.meta.url,
+      get data() {
+        return data()
+      },
+      onChange: (listener) => {
+        this.#listeners.add(listener)
+        return () => this.#listeners.delete(listener)
+      },
+    }
   }
 
   /** The ids of the keys in use; the first is the one that encodes. */
@@ -99,32 +116,32 @@ export class SealedCodec implements RoutingCodec {
     fillRandom(sealed.nonce)
     writeRoute(route, sealed.body)
     key.sealer.seal(sealed.nonce, key.additional[label], sealed.body, sealed.tag)
-    this.counters.encoded[key.id]!++
+    this.counters.encoded(key.id)
     return toBase32(sealed.bytes)
   }
 
   decode(text: Uint8Array, start: number, end: number, label: RouteLabel): Route | undefined {
-    const { refused, decoded } = this.counters
+    const { counters } = this
     const sealed = start < 0 || end > text.length ? undefined : this.#scratchFor(end - start)
     const head = sealed === undefined ? 0 : firstBytes(text, start)
     if (sealed === undefined || head >> 8 !== VERSION) {
-      refused.malformed++
+      counters.refused('malformed')
       return undefined
     }
     const key = this.#byId[head & 255]
     if (key === undefined) {
-      refused.unknown_key++
+      counters.refused('unknown_key')
       return undefined
     }
     if (!fromBase32(text, start, end, sealed.bytes)) {
-      refused.malformed++
+      counters.refused('malformed')
       return undefined
     }
     if (!key.sealer.open(sealed.nonce, key.additional[label], sealed.body, sealed.tag)) {
-      refused.forged++
+      counters.refused('forged')
       return undefined
     }
-    decoded[key.id]!++
+    counters.decoded(key.id)
     return readRoute(sealed.body)
   }
 
@@ -132,6 +149,17 @@ export class SealedCodec implements RoutingCodec {
     if (characters === this.#v4.characters) return this.#v4
     return characters === this.#v6.characters ? this.#v6 : undefined
   }
+}
+
+/** The codec in another thread, counting with the first. */
+export function fromPortable(data: unknown): SealedCodec {
+  if (!isPortable(data)) throw new TypeError('this is not what a sealed codec is made from')
+  return new SealedCodec(parseKeys(data.keys), new CodecCounters(data.counters))
+}
+
+function isPortable(data: unknown): data is PortableData {
+  if (typeof data !== 'object' || data === null || !('keys' in data) || !('counters' in data)) return false
+  return typeof data.keys === 'string' && data.counters instanceof SharedArrayBuffer
 }
 
 function prepare({ id, key }: RoutingKey): Key {

@@ -11,7 +11,6 @@ export interface FileCounters {
 
 /** Registers the instruments that README.md lists. */
 export function observe(meter: Context['meter'], codec: SealedCodec, file: FileCounters): void {
-  const { encoded, decoded, refused } = codec.counters
   const keys = meter.createObservableUpDownCounter('earshot.sealed.keys', {
     unit: '{key}',
     description: 'Keys in use.',
@@ -32,6 +31,7 @@ export function observe(meter: Context['meter'], codec: SealedCodec, file: FileC
   })
   texts.addCallback((result) => {
     const inUse = new Set(codec.keyIds)
+    const { encoded, decoded } = codec.counters.read()
     for (let key = 0; key < encoded.length; key++) {
       if (!inUse.has(key) && encoded[key] === 0 && decoded[key] === 0) continue
       result.observe(encoded[key]!, { key, operation: 'encode' })
@@ -43,7 +43,8 @@ export function observe(meter: Context['meter'], codec: SealedCodec, file: FileC
     description: 'Texts that led nowhere, by reason.',
   })
   refusals.addCallback((result) => {
-    for (const [reason, count] of Object.entries(refused)) result.observe(count, { reason })
+    for (const [reason, count] of Object.entries(codec.counters.read().refused))
+      result.observe(count, { reason })
   })
   const faults = meter.createObservableCounter('earshot.sealed.keys_file.faults', {
     unit: '{fault}',

@@ -190,6 +190,24 @@ const BROKEN: Record<string, [check: RegExp, make: (keys: CodecKeys) => RoutingC
         }
       })(keys),
   ],
+  'is another one in another thread': [
+    /same in another thread/,
+    (keys) =>
+      new (class extends HexCodec {
+        readonly portable = {
+          module:
+            'data:text/javascript,export const fromPortable = () => ({ encode() { return "" }, decode() {} })',
+          data: undefined,
+        }
+      })(keys),
+  ],
+  'says wrongly what makes it in another thread': [
+    /same in another thread/,
+    (keys) =>
+      new (class extends HexCodec {
+        readonly portable = { module: 'data:text/javascript,export const portable = 1', data: undefined }
+      })(keys),
+  ],
   'knows its first key only': [
     /every key it knows/,
     (keys) => {

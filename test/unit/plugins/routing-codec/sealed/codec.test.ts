@@ -1,11 +1,11 @@
 /** The sealed codec keeps the contract, has the documented form, and turns strangers away before it computes. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { checkRoutingCodec } from '../../../../../core/testing/routing-codec.ts'
 import { parseAddress } from '../../../../../core/wire/address.ts'
 import { toBase32 } from '../../../../../plugins/routing-codec/sealed/base32.ts'
-import { SealedCodec } from '../../../../../plugins/routing-codec/sealed/codec.ts'
+import { fromPortable, SealedCodec } from '../../../../../plugins/routing-codec/sealed/codec.ts'
 
 const FIRST = { id: 7, key: '000102030405060708090a0b0c0d0e0f' }
 const SECOND = { id: 200, key: 'F0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF' }
@@ -67,4 +67,32 @@ test('another version is not understood', () => {
 test('a session that is none is refused at encoding', () => {
   const codec = new SealedCodec([FIRST])
   assert.throws(() => codec.encode({ ...ROUTE, session: new Uint8Array(7) }, 'ufrag'), /8 bytes/)
+})
+
+describe('in another thread', () => {
+  test('its texts are counted with the first one’s', () => {
+    const here = new SealedCodec(KEYS.first)
+    const there = fromPortable(structuredClone(here.portable.data))
+    decode(there, here.encode(ROUTE, 'ufrag'))
+    decode(there, 'none')
+    const { encoded, decoded, refused } = here.counters.read()
+    assert.deepEqual([encoded[FIRST.id], decoded[FIRST.id], refused.malformed], [1, 1, 1])
+  })
+  test('a change of keys is told, and is in what the next one is made from', () => {
+    const here = new SealedCodec(KEYS.first)
+    let told = 0
+    const stop = here.portable.onChange!(() => told++)
+    here.replace(KEYS.both)
+    const there = fromPortable(structuredClone(here.portable.data))
+    assert.ok(decode(there, here.encode(ROUTE, 'ufrag')))
+    assert.deepEqual(there.keyIds, [SECOND.id, FIRST.id])
+    stop()
+    here.replace(KEYS.first)
+    assert.equal(told, 1)
+  })
+  test('nothing else makes one', () => {
+    for (const data of [undefined, {}, { keys: '[]', counters: new ArrayBuffer(8) }]) {
+      assert.throws(() => fromPortable(data), TypeError)
+    }
+  })
 })
