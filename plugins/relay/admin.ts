@@ -1,7 +1,7 @@
 /** `GET /relay/flows` on the admin listener: the flow table, in pages. */
 
 import { type Context, type Static, Type } from '../../core/index.ts'
-import type { Flow } from './pure/flow.ts'
+import type { FlowView } from './pure/flow-view.ts'
 import type { RelayState } from './pure/relay-state.ts'
 
 const Query = Type.Object({
@@ -10,7 +10,7 @@ const Query = Type.Object({
 })
 
 /**
- * Adds the route. `limit` is about how many flows a page has, `cursor` is the previous page's `next`; a page without
+ * Adds the route. `limit` is how many flows a page has at most, `cursor` is the previous page's `next`; a page without
  * `next` is the last. Flows that come and go meanwhile may be missed.
  */
 export function serveFlows(admin: Context['admin'], state: RelayState): void {
@@ -18,9 +18,9 @@ export function serveFlows(admin: Context['admin'], state: RelayState): void {
     '/relay/flows',
     { schema: { querystring: Query } },
     async ({ query }) => {
-      const now = performance.now()
+      const now = Math.trunc(performance.now())
       const { flows, next } = state.flows.page(query.cursor, query.limit)
-      const alive = flows.filter((flow) => flow.until > now)
+      const alive = flows.filter((flow) => flow.endsInMs(now) > 0)
       return {
         confirmed: state.flows.confirmed,
         unconfirmed: state.flows.unconfirmed,
@@ -31,17 +31,17 @@ export function serveFlows(admin: Context['admin'], state: RelayState): void {
   )
 }
 
-function describe(now: number, flow: Flow, { locals }: RelayState): object {
+function describe(now: number, flow: FlowView, { locals }: RelayState): object {
   return {
     client: flow.client.toString(),
     local: locals[flow.local]!.toString(),
     confirmed: flow.isConfirmed,
-    ageMs: Math.round(now - flow.openedAt),
-    endsInMs: Math.round(flow.until - now),
+    ageMs: flow.ageMs(now),
+    endsInMs: flow.endsInMs(now),
     routes: flow.routes.map((route) => ({
       transceiver: route.transceiver.toString(),
       state: route.state,
-      ...(route.state === 'live' ? { lastSuccessAgoMs: Math.round(now - route.lastSuccess) } : {}),
+      ...(route.state === 'live' ? { lastSuccessAgoMs: route.sinceSuccessMs(now) } : {}),
     })),
     packets: { up: flow.packetsUp, down: flow.packetsDown },
     bytes: { up: flow.bytesUp, down: flow.bytesDown },

@@ -18,7 +18,7 @@ export default definePlugin({
   provides: { ingress: Ingress },
   check: checkOptions,
   async setup(options, services, context) {
-    const relay = await startRelay(options, services, context, randomInt(2 ** 32 - 1))
+    const relay = await startRelay(options, services, context, randomInt(2 ** 48 - 1))
     observeRelay(context.meter, relay)
     serveFlows(context.admin, relay.state)
     context.onDrain((deadline) => drain(relay.state, context.log, deadline))

@@ -57,14 +57,12 @@ export class Recovery {
    * A route was confirmed or goes on. Only the incumbent is remembered: a session that comes from a spoofed address
    * takes no place in the store either.
    */
-  remember(now: number, { flow, route }: Decision): void {
-    if (!flow || !route || route !== flow.incumbent) return
-    route.rememberedAt = now
-    const { transceiver, session } = route
-    this.#store.remember(this.#state.locals[flow.local]!, flow.client, {
+  remember({ isIncumbent, local, client, transceiver, session }: Decision): void {
+    if (!isIncumbent) return
+    this.#store.remember(this.#state.locals[local]!, client, {
       cluster: this.#cluster,
       transceiver,
-      session,
+      session: session.slice(),
     })
   }
 

@@ -31,7 +31,7 @@ export interface RelayServices {
   readonly recovery: RecoveryStore | undefined
 }
 
-/** Binds and starts; `seed` is a random integer. Rejects with EdgeError as `UdpEngine.open` does. */
+/** Binds and starts; `seed` is a random integer below 2^48. Rejects with EdgeError as `UdpEngine.open` does. */
 export async function startRelay(
   options: RelayPluginOptions,
   { codec, recovery: store }: RelayServices,
@@ -101,7 +101,7 @@ function workerEvents(spans: FlowSpans, recovery: Recovery | undefined): WorkerE
   return {
     onFlowEvent(now, decision) {
       if (decision.event === 'opened') spans.opened(now, decision)
-      else recovery?.remember(now, decision)
+      else recovery?.remember(decision)
       if (decision.event === 'confirmed') spans.confirmed(now, decision)
     },
     onUnknownClient: (now, local, client) => recovery?.ask(now, local, client),

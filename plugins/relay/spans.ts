@@ -6,11 +6,14 @@
 
 import { type Address, type Context, wallTime } from '../../core/index.ts'
 import type { Decision } from './pure/decision.ts'
-import type { Flow, FlowRoute } from './pure/flow.ts'
+import type { FlowView } from './pure/flow-view.ts'
 import { SpanBudget, type SpanKind } from './pure/span-budget.ts'
 
 /** Flows that still get a span when the relay closes. */
 const LAST_FLOWS = 500
+
+/** Between whom a flow's packets go, and for which session. */
+type Path = Pick<Decision, 'client' | 'local' | 'transceiver' | 'session'>
 
 /** Makes the spans. */
 export class FlowSpans {
@@ -24,43 +27,47 @@ export class FlowSpans {
   }
 
   /** A client's first request went to a transceiver. */
-  opened(now: number, { flow, route }: Decision): void {
-    if (flow && route) this.#record('opened', 'relay.flow.open', now, now, flow, route)
+  opened(now: number, decision: Decision): void {
+    this.#record('opened', 'relay.flow.open', now, now, decision)
   }
 
   /** A success response came; the span lasts from when the route was opened. */
-  confirmed(now: number, { flow, route }: Decision): void {
-    if (flow && route) this.#record('confirmed', 'relay.flow.confirm', route.openedAt, now, flow, route)
+  confirmed(now: number, decision: Decision): void {
+    this.#record('confirmed', 'relay.flow.confirm', now - decision.routeAgeMs, now, decision)
   }
 
   /** The recovery store knew the client; the span lasts as long as the look-up took. */
-  recovered(now: number, { flow, route }: Decision, tookMs: number): void {
-    if (flow && route) this.#record('recovered', 'relay.flow.recover', now - tookMs, now, flow, route)
+  recovered(now: number, decision: Decision, tookMs: number): void {
+    this.#record('recovered', 'relay.flow.recover', now - tookMs, now, decision)
   }
 
   /** A flow has ended; where it was confirmed, the span is its life, with what went through. */
-  ended(now: number, flow: Flow): void {
+  ended(now: number, flow: FlowView): void {
     if (!flow.isConfirmed) return
-    for (const route of flow.routes)
-      if (route.state === 'live') this.#record('ended', 'relay.flow', route.openedAt, now, flow, route)
+    for (const route of flow.routes) {
+      if (route.state !== 'live') continue
+      const { transceiver, session } = route
+      const end = { client: flow.client, local: flow.local, transceiver, session }
+      this.#record('ended', 'relay.flow', now - route.ageMs(now), now, end, traffic(flow))
+    }
   }
 
   /** The relay closes: these flows end with it, as far as spans can tell. */
-  closing(now: number, flows: { page(from: number, limit: number): { flows: Flow[] } }): void {
+  closing(now: number, flows: { page(from: number, limit: number): { flows: FlowView[] } }): void {
     if (!this.#context.tracing.isOn) return
     for (const flow of flows.page(0, LAST_FLOWS).flows) this.ended(now, flow)
   }
 
-  #record(kind: SpanKind, name: string, from: number, to: number, flow: Flow, route: FlowRoute): void {
+  #record(kind: SpanKind, name: string, from: number, to: number, path: Path, extra = {}): void {
     const { tracer, tracing } = this.#context
     if (!tracing.isOn || !this.budget.take(to, kind)) return
-    const attributes = { ...addresses(flow, this.#locals[flow.local]!, route), ...traffic(kind, flow) }
+    const attributes = { ...addresses(path, this.#locals[path.local]!), ...extra }
     const options = { attributes, startTime: wallTime(from) }
-    tracer.startSpan(name, options, tracing.parent(route.session)).end(wallTime(to))
+    tracer.startSpan(name, options, tracing.parent(path.session)).end(wallTime(to))
   }
 }
 
-function addresses({ client }: Flow, local: Address, { transceiver }: FlowRoute) {
+function addresses({ client, transceiver }: Path, local: Address) {
   return {
     'client.address': client.host,
     'client.port': client.port,
@@ -73,8 +80,7 @@ function addresses({ client }: Flow, local: Address, { transceiver }: FlowRoute)
   }
 }
 
-function traffic(kind: SpanKind, flow: Flow) {
-  if (kind !== 'ended') return {}
+function traffic(flow: FlowView) {
   return {
     'earshot.relay.packets.up': flow.packetsUp,
     'earshot.relay.packets.down': flow.packetsDown,

@@ -1,8 +1,10 @@
 /** What to do with one datagram. One is made and used again for every datagram. */
 
-import type { Address } from '../../../core/index.ts'
+import { Address } from '../../../core/index.ts'
 import type { DropReason } from './drop-reasons.ts'
-import type { Flow, FlowRoute } from './flow.ts'
+import { ROUTE_OPENED, ROUTE_SESSION, ROUTE_UPSTREAM } from './records.ts'
+import type { RouteTable } from './route-table.ts'
+import { readSession } from './session-words.ts'
 
 /**
  * What happened to the flow besides: `opened` a route that is new, `confirmed` a route's first success, `refreshed` a
@@ -16,29 +18,34 @@ export class Decision {
   reason: DropReason | undefined
   /** It belongs to no known route, and the recovery store may know one. */
   wantsLookUp = false
-  /** From a client: to[0, count) are the transceivers it goes to, framed. */
+  /** From a client: to[0, count) are the transceivers it goes to, framed; they do not change. */
   readonly to: (Address | undefined)[] = [undefined, undefined, undefined, undefined]
   count = 0
-  /** From a transceiver: which public socket it leaves by, to which client, and where the payload begins. */
-  local = -1
-  client: Address | undefined
+  /** From a transceiver, where the payload begins. */
   payload = -1
-  /** What happened to which route of which flow. */
+  /** From a transceiver, and with an event: the public socket and the client. */
+  local = -1
+  readonly client = new Address()
+  /** What happened to a route, which led or leads to `transceiver`. */
   event: FlowEvent | undefined
-  flow: Flow | undefined
-  route: FlowRoute | undefined
+  readonly transceiver = new Address()
+  readonly session = new Uint8Array(8)
+  /** Milliseconds since the route was opened. */
+  routeAgeMs = 0
+  /** The route is the one of its flow that the recovery store hears of. */
+  isIncumbent = false
+  /** The flow, as the tables refer to it; 0 for none. */
+  flow = 0
 
   /** Forgets the previous datagram. */
   reset(): void {
     this.reason = undefined
     this.wantsLookUp = false
     this.count = 0
-    this.local = -1
-    this.client = undefined
     this.payload = -1
+    this.local = -1
     this.event = undefined
-    this.flow = undefined
-    this.route = undefined
+    this.flow = 0
   }
 
   /** The datagram is dropped. */
@@ -52,10 +59,22 @@ export class Decision {
     this.to[this.count++] = transceiver
   }
 
-  /** Notes what happened to a route. */
-  note(event: FlowEvent, flow: Flow, route: FlowRoute): void {
+  /** Notes what happened to a route of a client's flow at the public socket number `local`. */
+  note(
+    event: FlowEvent,
+    now: number,
+    local: number,
+    client: Address,
+    route: number,
+    routes: RouteTable,
+  ): void {
+    const { words } = routes
     this.event = event
-    this.flow = flow
-    this.route = route
+    this.local = local
+    this.client.copy(client)
+    routes.upstreams.read(words[route + ROUTE_UPSTREAM]!, this.transceiver)
+    readSession(words, route + ROUTE_SESSION, this.session)
+    this.routeAgeMs = (now - words[route + ROUTE_OPENED]!) >>> 0
+    this.isIncumbent = routes.isIncumbent(route)
   }
 }

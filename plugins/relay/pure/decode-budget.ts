@@ -5,34 +5,35 @@
 
 import type { Address } from '../../../core/index.ts'
 import { DECODES_PER_PREFIX, DECODES_PER_SECOND } from './limits.ts'
-
-const SLOTS = 4_096
+import { HEADER_BUDGET_AT, HEADER_BUDGET_SPENT } from './records.ts'
+import { BUDGET_SLOTS, type RelayMemory } from './relay-memory.ts'
 
 /** The budget of one worker. */
 export class DecodeBudget {
   readonly #seed: number
+  readonly #words: Int32Array
   // Prefixes that share a slot share its budget; which ones do, nobody outside can tell.
-  readonly #spent = new Uint16Array(SLOTS)
-  #second = -1
-  #total = 0
+  readonly #spent: Uint16Array
 
-  constructor(seed: number) {
-    this.#seed = seed
+  constructor(memory: RelayMemory) {
+    this.#seed = memory.secret(3)
+    this.#words = memory.words
+    this.#spent = new Uint16Array(memory.words.buffer, memory.layout.budget * 4, BUDGET_SLOTS)
   }
 
   /** Spends one decode for `client`; false when this second's are spent. */
   spend(now: number, client: Address): boolean {
-    const second = Math.floor(now / 1_000)
-    if (second !== this.#second) {
-      this.#second = second
-      this.#total = 0
+    const words = this.#words
+    if (words[HEADER_BUDGET_SPENT] === 0 || (now - words[HEADER_BUDGET_AT]!) >>> 0 >= 1_000) {
+      words[HEADER_BUDGET_AT] = now
+      words[HEADER_BUDGET_SPENT] = 0
       this.#spent.fill(0)
     }
-    if (this.#total >= DECODES_PER_SECOND) return false
+    if (words[HEADER_BUDGET_SPENT]! >= DECODES_PER_SECOND) return false
     const slot = this.#slot(client)
     if (this.#spent[slot]! >= DECODES_PER_PREFIX) return false
     this.#spent[slot]!++
-    this.#total++
+    words[HEADER_BUDGET_SPENT]!++
     return true
   }
 
@@ -41,6 +42,6 @@ export class DecodeBudget {
     const low = a.isIPv4 ? 0 : (a.w1 >>> 16) + 1
     let h = Math.imul(this.#seed ^ high, 0x9e3779b1)
     h = Math.imul(h ^ (h >>> 15) ^ low, 0x85ebca6b)
-    return (h ^ (h >>> 13)) & (SLOTS - 1)
+    return (h ^ (h >>> 13)) & (BUDGET_SLOTS - 1)
   }
 }

@@ -1,17 +1,17 @@
 /**
  * Decides on a datagram from a client (DESIGN §2 rules 1 to 6): Binding requests follow their USERNAME, other STUN
  * goes to every route of the flow, everything else to the routes that carry. Never throws. Allocates only where a
- * flow or a route is new.
+ * ufrag is decoded.
  */
 
 import { type Address, packetKind, readStun, STUN_BINDING_REQUEST } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'
-import type { DropReason } from './drop-reasons.ts'
-import type { Flow, FlowRoute } from './flow.ts'
-import { addPending, attachUfrag, settleRoutes } from './flow-routes.ts'
-import { MAX_CLIENT_DATAGRAM } from './limits.ts'
-import type { RelayState } from './relay-state.ts'
-import { resolveUfrag } from './resolve-ufrag.ts'
+import { DROP_REASONS, type DropReason } from './drop-reasons.ts'
+import { addPending, settleRoutes } from './flow-routes.ts'
+import { MAX_CLIENT_DATAGRAM, UFRAGS_PER_ROUTE } from './limits.ts'
+import { ROUTE_LIVE, ROUTE_PENDING, ROUTE_UPSTREAM, UFRAG_UPSTREAM } from './records.ts'
+import { changing, type RelayState, settled } from './relay-state.ts'
+import { looksEncoded, resolveUfrag } from './resolve-ufrag.ts'
 
 /** Fills `into` for bytes[start, end), which came from `source` to the public socket number `local`. */
 export function fromClient(
@@ -25,18 +25,15 @@ export function fromClient(
   into: Decision,
 ): void {
   into.reset()
-  const reason = decide(state, now, local, source, bytes, start, end, into)
-  const { counters } = state
+  const reason = decide(state, now | 0, local, source, bytes, start, end, into)
+  settled(state.memory)
   if (reason !== undefined) {
     into.drop(reason)
-    counters.drops.add(reason)
+    state.counters.drops.add(reason)
     return
   }
-  const flow = into.flow!
-  counters.packetsUp++
-  counters.bytesUp += end - start
-  flow.packetsUp++
-  flow.bytesUp += end - start
+  state.counters.up(end - start)
+  state.flows.countUp(into.flow, end - start)
 }
 
 function decide(
@@ -60,12 +57,12 @@ function decide(
   if (isRequest && stun.hasUsername && stun.ufragStart < 0) return 'bad_ufrag'
 
   const flow = state.flows.find(now, local, source)
-  if (flow) settleRoutes(now, flow, state.ufrags)
+  if (flow !== 0) settleRoutes(now, flow, state.routes)
   if (isRequest && stun.hasUsername) return byUfrag(state, now, local, source, bytes, flow, into)
-  if (flow) {
+  if (flow !== 0) {
     into.flow = flow
-    addCarrying(flow, into)
-    if (kind === 'stun' && !isRequest) addWaiting(now, flow, into)
+    addCarrying(state, flow, into)
+    if (kind === 'stun' && !isRequest) addWaiting(state, now, flow, into)
   }
   if (into.count > 0) return undefined
   into.wantsLookUp = kind !== 'stun'
@@ -73,18 +70,17 @@ function decide(
 }
 
 /** Everything that is not a request with a USERNAME goes to the routes that carry. */
-function addCarrying(flow: Flow, into: Decision): void {
-  for (let i = 0; i < flow.routes.length; i++) {
-    const route = flow.routes[i]!
-    if (route.state !== 'pending') into.add(route.transceiver)
+function addCarrying({ routes }: RelayState, flow: number, into: Decision): void {
+  for (let route = routes.first(flow); route !== 0; route = routes.next(route)) {
+    if (routes.kind(route) !== ROUTE_PENDING) into.add(routes.transceiver(route))
   }
 }
 
 /** STUN other than requests goes to pending routes as well, within the bounds of their ufrags. */
-function addWaiting(now: number, flow: Flow, into: Decision): void {
-  for (let i = 0; i < flow.routes.length; i++) {
-    const route = flow.routes[i]!
-    if (route.state === 'pending' && route.ufrags[route.latest]!.spend(now)) into.add(route.transceiver)
+function addWaiting({ routes, ufrags }: RelayState, now: number, flow: number, into: Decision): void {
+  for (let route = routes.first(flow); route !== 0; route = routes.next(route)) {
+    if (routes.kind(route) !== ROUTE_PENDING) continue
+    if (ufrags.spend(now, routes.ufrag(route, routes.latest(route)))) into.add(routes.transceiver(route))
   }
 }
 
@@ -95,44 +91,57 @@ function byUfrag(
   local: number,
   source: Address,
   bytes: Uint8Array,
-  flow: Flow | undefined,
+  flow: number,
   into: Decision,
 ): DropReason | undefined {
-  if (flow && followKnown(state, now, flow, bytes, into)) return into.count > 0 ? undefined : 'ufrag_rate'
+  const { stun, digest, ufrags, routes } = state
+  if (!looksEncoded(bytes, stun.ufragStart, stun.ufragEnd)) return 'bad_ufrag'
+  digest.update(bytes, stun.ufragStart, stun.ufragEnd)
+  if (flow !== 0 && followKnown(state, now, flow, into)) return into.count > 0 ? undefined : 'ufrag_rate'
+  changing(state.memory)
   const ufrag = resolveUfrag(state, now, source, bytes)
-  if (typeof ufrag === 'string') return ufrag
-  if (ufrag.refusal !== undefined) return ufrag.refusal
-  if (!ufrag.admits(source)) return 'ufrag_addresses'
-  if (!flow && !state.allowed.isClient(source)) return 'bad_source'
+  if (ufrag < 0) return DROP_REASONS[-1 - ufrag]
+  const refusal = ufrags.refusalOf(ufrag)
+  if (refusal !== undefined) return refusal
+  if (!ufrags.admits(ufrag, source)) return 'ufrag_addresses'
+  // Asked for once more: to make room for the ufrag, flows and routes may have ended.
+  const found = state.flows.find(now, local, source)
+  if (found === 0 && !state.allowed.isClient(source)) return 'bad_source'
   // Asked for before a flow is opened, so that a flood of one ufrag pushes nobody out of the table.
-  const known = flow?.routeTo(ufrag.route!.address)
-  if (known?.state !== 'live' && !ufrag.spend(now)) return 'ufrag_rate'
-  const home = flow ?? state.flows.open(now, local, source, true)
-  if (home === undefined) return 'table_full'
-  const route = known ?? addPending(now, home, ufrag, state.ufrags)
-  attachUfrag(home, route, ufrag, state.ufrags)
+  const known = found === 0 ? 0 : routeOf(state, found, ufrag)
+  if ((known === 0 || routes.kind(known) !== ROUTE_LIVE) && !ufrags.spend(now, ufrag)) return 'ufrag_rate'
+  const home = found || state.flows.open(now, local, source, true)
+  if (home === 0) return 'table_full'
+  const route = known || addPending(now, home, ufrag, routes)
+  if (route === 0) return 'table_full'
+  routes.attach(now, route, ufrag)
   into.flow = home
-  into.add(route.transceiver)
-  if (!known) into.note('opened', home, route)
+  into.add(routes.transceiver(route))
+  if (known === 0) into.note('opened', now, local, source, route, routes)
   return undefined
 }
 
-/** A ufrag that the flow knows costs a comparison. True when one did, and then it is forwarded unless it was too many. */
-function followKnown(state: RelayState, now: number, flow: Flow, bytes: Uint8Array, into: Decision): boolean {
-  const { ufragStart, ufragEnd } = state.stun
-  for (let i = 0; i < flow.routes.length; i++) {
-    const route = flow.routes[i]!
-    const at = indexOfUfrag(route, bytes, ufragStart, ufragEnd)
-    if (at < 0) continue
-    route.latest = at
-    into.flow = flow
-    if (route.state === 'live' || route.ufrags[at]!.spend(now)) into.add(route.transceiver)
-    return true
-  }
-  return false
+/** The flow's route to where a ufrag leads, or 0. */
+function routeOf({ routes }: RelayState, flow: number, ufrag: number): number {
+  const { words } = routes
+  const upstream = words[ufrag + UFRAG_UPSTREAM]
+  let route = routes.first(flow)
+  while (route !== 0 && words[route + ROUTE_UPSTREAM] !== upstream) route = routes.next(route)
+  return route
 }
 
-function indexOfUfrag(route: FlowRoute, bytes: Uint8Array, start: number, end: number): number {
-  for (let i = 0; i < route.ufrags.length; i++) if (route.ufrags[i]!.is(bytes, start, end)) return i
-  return -1
+/** A ufrag that the flow knows costs a comparison. True when one did, and then it is forwarded unless it was too many. */
+function followKnown(state: RelayState, now: number, flow: number, into: Decision): boolean {
+  const { routes, ufrags, digest } = state
+  for (let route = routes.first(flow); route !== 0; route = routes.next(route)) {
+    for (let place = 0; place < UFRAGS_PER_ROUTE; place++) {
+      const ufrag = routes.ufrag(route, place)
+      if (ufrag === 0 || !ufrags.is(ufrag, digest)) continue
+      routes.setLatest(route, place)
+      into.flow = flow
+      if (routes.kind(route) === ROUTE_LIVE || ufrags.spend(now, ufrag)) into.add(routes.transceiver(route))
+      return true
+    }
+  }
+  return false
 }

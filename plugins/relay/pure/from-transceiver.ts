@@ -15,10 +15,9 @@ import {
 } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'
 import type { DropReason } from './drop-reasons.ts'
-import type { Flow, FlowRoute } from './flow.ts'
-import { settleRoutes, succeed } from './flow-routes.ts'
-import { REMEMBER_MS } from './limits.ts'
-import type { RelayState } from './relay-state.ts'
+import { isDue, settleRoutes, succeed } from './flow-routes.ts'
+import { ROUTE_LIVE, ROUTE_PENDING } from './records.ts'
+import { changing, type RelayState, settled } from './relay-state.ts'
 
 /** Fills `into` for bytes[start, end), which came from `source` to the internal socket. */
 export function fromTransceiver(
@@ -31,19 +30,16 @@ export function fromTransceiver(
   into: Decision,
 ): void {
   into.reset()
-  const reason = decide(state, now, source, bytes, start, end, into)
-  const { counters } = state
+  const reason = decide(state, now | 0, source, bytes, start, end, into)
+  settled(state.memory)
   if (reason !== undefined) {
     into.drop(reason)
-    counters.drops.add(reason)
+    state.counters.drops.add(reason)
     return
   }
-  const flow = into.flow!
   const length = end - into.payload
-  counters.packetsDown++
-  counters.bytesDown += length
-  flow.packetsDown++
-  flow.bytesDown += length
+  state.counters.down(length)
+  state.flows.countDown(into.flow, length)
 }
 
 function decide(
@@ -55,43 +51,46 @@ function decide(
   end: number,
   into: Decision,
 ): DropReason | undefined {
-  const { client, proxy } = state
+  const { client, proxy, routes } = state
   if (!readSpp(bytes, start, end, client, proxy)) return 'bad_frame'
   const local = indexOf(state.locals, proxy)
   if (local < 0) return 'unknown_proxy'
   const flow = state.flows.find(now, local, client)
-  if (flow === undefined) return 'no_flow'
-  settleRoutes(now, flow, state.ufrags)
-  const route = flow.routeTo(source)
-  if (route === undefined) return 'not_own_transceiver'
+  if (flow === 0) return 'no_flow'
+  settleRoutes(now, flow, routes)
+  const route = routes.to(flow, source)
+  if (route === 0) return 'not_own_transceiver'
   const payload = start + SPP_LENGTH
   if (payload >= end) return 'empty'
   const kind = packetKind(bytes[payload]!)
-  if (kind === 'stun') {
-    if (!readStun(bytes, payload, end, state.stun)) return 'malformed_stun'
-    if (!mayAnswer(state.stun.type, route)) return 'pending_downstream'
-    if (state.stun.type === STUN_BINDING_SUCCESS) hearSuccess(state, now, flow, route, into)
-  } else if (kind !== 'dtls' && kind !== 'media') return 'unknown_protocol'
-  else if (route.state === 'pending') return 'pending_downstream'
   into.flow = flow
   into.local = local
-  into.client = flow.client
+  if (kind === 'stun') {
+    if (!readStun(bytes, payload, end, state.stun)) return 'malformed_stun'
+    if (!mayAnswer(state.stun.type, routes.kind(route))) return 'pending_downstream'
+    if (state.stun.type === STUN_BINDING_SUCCESS) hearSuccess(state, now, route, into)
+  } else if (kind !== 'dtls' && kind !== 'media') return 'unknown_protocol'
+  else if (routes.kind(route) === ROUTE_PENDING) return 'pending_downstream'
+  into.client.copy(client)
   into.payload = payload
   into.count = 1
   return undefined
 }
 
 /** Of a pending route only the responses to its client's requests pass. */
-function mayAnswer(type: number, route: FlowRoute): boolean {
-  return route.state !== 'pending' || type === STUN_BINDING_SUCCESS || type === STUN_BINDING_ERROR
+function mayAnswer(type: number, kind: number): boolean {
+  return kind !== ROUTE_PENDING || type === STUN_BINDING_SUCCESS || type === STUN_BINDING_ERROR
 }
 
-function hearSuccess(state: RelayState, now: number, flow: Flow, route: FlowRoute, into: Decision): void {
-  const isNew = succeed(now, flow, route, state.ufrags)
-  if (route.state !== 'live') return
-  state.flows.confirm(now, flow)
-  if (isNew) into.note('confirmed', flow, route)
-  else if (now - route.rememberedAt >= REMEMBER_MS) into.note('refreshed', flow, route)
+function hearSuccess(state: RelayState, now: number, route: number, into: Decision): void {
+  const { routes, client } = state
+  changing(state.memory)
+  const isNew = succeed(now, into.flow, route, routes)
+  if (routes.kind(route) !== ROUTE_LIVE) return
+  state.flows.confirm(now, into.flow)
+  const due = isDue(now, route, routes)
+  if (isNew) into.note('confirmed', now, into.local, client, route, routes)
+  else if (due) into.note('refreshed', now, into.local, client, route, routes)
 }
 
 function indexOf(locals: readonly Address[], address: Address): number {

@@ -3,12 +3,12 @@
 import type { Address, Recovered } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'
 import { addRecovered, settleRoutes } from './flow-routes.ts'
-import type { RelayState } from './relay-state.ts'
+import { changing, type RelayState, settled } from './relay-state.ts'
 
 /**
  * Opens an unconfirmed flow with a recovered route, or gives one to a flow that has none that carries. True when it
  * did, `into` noting it as `opened`; false when the route is not allowed, another carries already, or there is no
- * free place in the table.
+ * free place in the tables.
  */
 export function recover(
   state: RelayState,
@@ -24,13 +24,29 @@ export function recover(
   // Read before anything is opened: a store that breaks its contract leaves nothing half done.
   const transceiver = found.transceiver.clone()
   const session = found.session.slice()
-  const known = state.flows.find(now, local, client)
-  if (known) settleRoutes(now, known, state.ufrags)
-  const flow = known ?? state.flows.open(now, local, client, false)
-  if (flow === undefined) return false
-  const route = addRecovered(now, flow, transceiver, session)
-  if (route === undefined) return false
-  state.counters.recoveries++
-  into.note('opened', flow, route)
+  changing(state.memory)
+  const isTaken = take(state, now | 0, local, client, transceiver, session, into)
+  settled(state.memory)
+  return isTaken
+}
+
+function take(
+  { flows, routes, counters }: RelayState,
+  now: number,
+  local: number,
+  client: Address,
+  transceiver: Address,
+  session: Uint8Array,
+  into: Decision,
+): boolean {
+  const known = flows.find(now, local, client)
+  if (known !== 0) settleRoutes(now, known, routes)
+  const flow = known || flows.open(now, local, client, false)
+  if (flow === 0) return false
+  const route = addRecovered(now, flow, transceiver, session, routes)
+  if (route === 0) return false
+  counters.recovered()
+  into.flow = flow
+  into.note('opened', now, local, client, route, routes)
   return true
 }

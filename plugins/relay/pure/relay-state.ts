@@ -1,14 +1,18 @@
 /** All that the decisions of one worker rest on, and how much of it there is. */
 
-import { Address, type RoutingCodec, StunSummary } from '../../../core/index.ts'
+import { Address, EdgeError, type RoutingCodec, StunSummary } from '../../../core/index.ts'
 import { AllowedRoutes, type AllowedRoutesOptions } from './allowed-routes.ts'
 import { DecodeBudget } from './decode-budget.ts'
-import { DropCounts } from './drop-reasons.ts'
-import type { Flow } from './flow.ts'
-import { endRoutes } from './flow-routes.ts'
 import { FlowTable } from './flow-table.ts'
+import type { FlowView } from './flow-view.ts'
+import { HEADER_IS_CHANGING, MAX_LOCALS } from './records.ts'
+import { RelayCounters } from './relay-counters.ts'
+import { RelayMemory, relayMemory } from './relay-memory.ts'
+import { RouteTable } from './route-table.ts'
 import { Silence } from './silence.ts'
+import { UfragDigest } from './ufrag-digest.ts'
 import { UfragTable } from './ufrag-table.ts'
+import { Upstreams } from './upstreams.ts'
 
 /** How to make a relay's state. */
 export interface RelayOptions extends AllowedRoutesOptions {
@@ -16,64 +20,74 @@ export interface RelayOptions extends AllowedRoutesOptions {
   /** The public addresses as clients know them; a flow's `local` is an index of this list. */
   readonly locals: readonly Address[]
   readonly maxFlows: number
-  /** A random 32-bit integer, secret. */
+  /** A random integer below 2^48, secret. The first state of a memory gives it; later ones go on with that. */
   readonly seed: number
-  /** Hears of each flow that ends, before its routes do. */
-  onFlowEnd?(flow: Flow): void
+  /** Hears of each flow that ends, before its routes do; the view is used again. */
+  readonly onFlowEnd?: (flow: FlowView) => void
 }
 
-/** What went through and what did not, since the start. */
-export interface RelayCounters {
-  /** Datagrams and bytes of payload forwarded, a datagram that goes to two transceivers counting once. */
-  packetsUp: number
-  bytesUp: number
-  packetsDown: number
-  bytesDown: number
-  readonly drops: DropCounts
-  decodes: number
-  recoveries: number
-}
-
-/** The state; `stun`, `client` and `proxy` are scratch of the reading code. */
+/** The state; `stun`, `digest`, `client` and `proxy` are scratch of the reading code. */
 export interface RelayState {
   readonly codec: RoutingCodec
   readonly locals: readonly Address[]
   readonly allowed: AllowedRoutes
+  readonly memory: RelayMemory
   readonly flows: FlowTable
+  readonly routes: RouteTable
   readonly ufrags: UfragTable
+  readonly upstreams: Upstreams
   readonly budget: DecodeBudget
   readonly counters: RelayCounters
   readonly silence: Silence
+  readonly digest: UfragDigest
   readonly stun: StunSummary
   readonly client: Address
   readonly proxy: Address
 }
 
-/** A relay without flows. */
-export function relayState(options: RelayOptions): RelayState {
-  const { seed, maxFlows } = options
-  const ufrags = new UfragTable(seed)
+/**
+ * The state of a relay in `memory`: one without flows in new memory, and in memory that another state has written to
+ * one that goes on where that stopped, with the same `locals`. One thread at a time may decide by it; others may look at
+ * counters and flows. Throws EdgeError when the memory is not for so many flows.
+ */
+export function relayState(options: RelayOptions, buffer = relayMemory(options.maxFlows)): RelayState {
+  const memory = new RelayMemory(buffer)
+  if (memory.maxFlows !== options.maxFlows || options.locals.length > MAX_LOCALS) {
+    throw new EdgeError(
+      'internal',
+      `this memory is for ${memory.maxFlows} flows and ${MAX_LOCALS} sockets, not ${options.maxFlows} and ${options.locals.length}`,
+    )
+  }
+  memory.plant(options.seed)
+  const counters = new RelayCounters(memory)
+  const upstreams = new Upstreams(memory)
+  const ufrags = new UfragTable(memory, upstreams)
+  const routes = new RouteTable(memory, ufrags, upstreams)
   return {
     codec: options.codec,
     locals: options.locals,
     allowed: new AllowedRoutes(options),
+    memory,
+    upstreams,
     ufrags,
-    flows: new FlowTable({ maxFlows, seed, onEnd: (flow) => endFlow(flow, ufrags, options) }),
-    budget: new DecodeBudget(seed),
-    counters: noCounts(),
+    routes,
+    flows: new FlowTable(memory, routes, { counters, onEnd: options.onFlowEnd }),
+    budget: new DecodeBudget(memory),
+    counters,
     silence: new Silence(),
+    digest: new UfragDigest(Int32Array.of(4, 5, 6, 7).map((purpose) => memory.secret(purpose))),
     stun: new StunSummary(),
     client: new Address(),
     proxy: new Address(),
   }
 }
 
-function endFlow(flow: Flow, ufrags: UfragTable, { onFlowEnd }: RelayOptions): void {
-  onFlowEnd?.(flow)
-  endRoutes(flow, ufrags)
+/** A change of the tables begins; until `settled` a state that attaches finds it half done. */
+export function changing({ words }: RelayMemory): void {
+  words[HEADER_IS_CHANGING] = 1
 }
 
-function noCounts(): RelayCounters {
-  const drops = new DropCounts()
-  return { packetsUp: 0, bytesUp: 0, packetsDown: 0, bytesDown: 0, drops, decodes: 0, recoveries: 0 }
+/** The tables are whole. */
+export function settled({ words }: RelayMemory): void {
+  words[HEADER_IS_CHANGING] = 0
 }

@@ -129,7 +129,7 @@ describe('an unknown client', () => {
 
 describe('what the store is told', () => {
   function remember({ relay, recovery }: ReturnType<typeof setUp>): void {
-    if (relay.decision.event) recovery.remember(relay.now, relay.decision)
+    if (relay.decision.event) recovery.remember(relay.decision)
   }
   test('a call at its first success, and then again every few seconds', () => {
     const all = setUp(async () => undefined)

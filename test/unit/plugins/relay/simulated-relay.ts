@@ -10,10 +10,11 @@ import {
 } from '../../../../core/index.ts'
 import { Decision } from '../../../../plugins/relay/pure/decision.ts'
 import type { DropReason } from '../../../../plugins/relay/pure/drop-reasons.ts'
+import type { FlowView } from '../../../../plugins/relay/pure/flow-view.ts'
 import { fromClient } from '../../../../plugins/relay/pure/from-client.ts'
 import { fromTransceiver } from '../../../../plugins/relay/pure/from-transceiver.ts'
 import { recover } from '../../../../plugins/relay/pure/recover.ts'
-import { type RelayState, relayState } from '../../../../plugins/relay/pure/relay-state.ts'
+import { type RelayOptions, type RelayState, relayState } from '../../../../plugins/relay/pure/relay-state.ts'
 import { bindingRequest, stunMessage } from '../../../stun-bytes.ts'
 
 /** A reason to drop, or where the datagram went: transceivers on the way up, `socket > client` on the way down. */
@@ -44,13 +45,15 @@ export const DTLS = Buffer.from([22, 0xfe, 0xfd, 0])
 
 /** One relay, cluster 1, two IPv4 public sockets (0 and 2) and an IPv6 one (1). */
 export class SimulatedRelay {
-  now = 1_000_000
+  /** Where 32-bit time turns negative is crossed by every test that waits for longer than a flow lives. */
+  now = 2 ** 31 - 15_000
   decodes = 0
   readonly decision = new Decision()
-  readonly state: RelayState
+  state: RelayState
+  readonly #options: RelayOptions
   readonly #routes = new Map<string, Route>()
 
-  constructor(options: { maxFlows?: number; cidrs?: string[] } = {}) {
+  constructor(options: { maxFlows?: number; cidrs?: string[]; onFlowEnd?(flow: FlowView): void } = {}) {
     const codec: RoutingCodec = {
       encode: () => '',
       decode: (text, start, end) => {
@@ -58,7 +61,7 @@ export class SimulatedRelay {
         return this.#routes.get(Buffer.from(text.subarray(start, end)).toString('latin1'))
       },
     }
-    this.state = relayState({
+    this.#options = {
       codec,
       locals: LOCALS,
       maxFlows: options.maxFlows ?? 64,
@@ -67,7 +70,15 @@ export class SimulatedRelay {
       cidrs: options.cidrs ?? ['10.0.0.0/24'],
       ports: { first: 3479, last: 3490 },
       own: [...LOCALS, UPSTREAM],
-    })
+      ...(options.onFlowEnd ? { onFlowEnd: options.onFlowEnd } : {}),
+    }
+    this.state = relayState(this.#options)
+  }
+
+  /** Another state takes over the memory, as a worker does that replaces one that died. */
+  attach(): void {
+    const { buffer } = this.state.memory
+    this.state = relayState({ ...this.#options, seed: 999 }, buffer)
   }
 
   /** Makes a ufrag lead somewhere. */

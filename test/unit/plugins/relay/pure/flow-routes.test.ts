@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { FRESH_MS, UNCONFIRMED_MS } from '../../../../../plugins/relay/pure/limits.ts'
-import { CLIENT, ERROR, MEDIA, SimulatedRelay, SUCCESS, T1, T2, T3 } from '../simulated-relay.ts'
+import { at, CLIENT, ERROR, MEDIA, SimulatedRelay, SUCCESS, T1, T2, T3 } from '../simulated-relay.ts'
 
 let relay: SimulatedRelay
 beforeEach(() => {
@@ -196,11 +196,11 @@ describe('the life of a route', () => {
     relay.connect('victim', T1)
     relay.now += 10
     relay.connect('attacker', T2)
-    const flow = relay.state.flows.find(relay.now, 0, relay.decision.flow!.client)!
-    assert.equal(String(flow.incumbent!.transceiver), T1)
+    const flow = () => relay.state.flows.view(relay.state.flows.find(relay.now, 0, at(CLIENT)))
+    assert.equal(String(flow().incumbent!.transceiver), T1)
     relay.now += FRESH_MS - 1
     relay.connect('attacker', T2)
-    assert.equal(String(flow.incumbent!.transceiver), T2)
-    assert.equal(String(flow.client), CLIENT)
+    assert.equal(String(flow().incumbent!.transceiver), T2)
+    assert.equal(String(flow().client), CLIENT)
   })
 })

@@ -109,7 +109,7 @@ describe('the key of a flow', () => {
   test('field report 20: a mapped address is its IPv4 one', () => {
     relay.connect('call1', T1, '[::ffff:198.51.100.7]:40000')
     assert.deepEqual(relay.up(MEDIA, '198.51.100.7:40000'), [T1])
-    assert.equal(relay.decision.flow!.client.host, '198.51.100.7')
+    assert.equal(relay.state.flows.page(0, 1).flows[0]!.client.host, '198.51.100.7')
   })
   test('IPv6 clients are served like others', () => {
     const client = '[2001:db8:1::7]:40000'
