@@ -20,6 +20,7 @@ export interface ParrotCounters {
 
 interface Answer {
   readonly response: string
+  readonly item: string
   readonly ended: AbortController
 }
 
@@ -32,8 +33,13 @@ export class Conversation {
   readonly #failed = Promise.withResolvers<never>()
   #rest: Buffer = Buffer.alloc(0)
   #answer: Answer | undefined
+  /** The answer that was begun last, also when it is over. */
+  #latest: Pick<Answer, 'response' | 'item'> = { response: '', item: '' }
+  /** The caller's turn. */
+  #said = ''
   #session: JsonObject
-  #number = 0
+  #items = 0
+  #responses = 0
 
   constructor(call: BridgeCall, options: ParrotOptions, voice: VoiceDetector, counters: ParrotCounters) {
     this.#call = call
@@ -120,10 +126,17 @@ export class Conversation {
   #take(event: TurnEvent | undefined): void {
     if (event === undefined) return
     if (event.type === 'started') {
+      this.#said = `item_${++this.#items}`
+      this.#send({
+        type: 'input_audio_buffer.speech_started',
+        audio_start_ms: event.atMs,
+        item_id: this.#said,
+      })
       this.#interrupt()
-      this.#send({ type: 'input_audio_buffer.speech_started', audio_start_ms: event.atMs })
     } else {
-      this.#send({ type: 'input_audio_buffer.speech_stopped', audio_end_ms: event.atMs })
+      const item = { item_id: this.#said }
+      this.#send({ type: 'input_audio_buffer.speech_stopped', audio_end_ms: event.atMs, ...item })
+      this.#send({ type: 'input_audio_buffer.committed', ...item })
       this.#say(event.turn).catch((cause: unknown) => this.#failed.reject(cause))
     }
   }
@@ -135,14 +148,14 @@ export class Conversation {
     this.#answer?.ended.abort()
     this.#answer = undefined
     this.#counters.onInterruption()
-    const response = `resp_${this.#number}`
+    const { response, item } = this.#latest
     // What has been said to its end is in the list too, and nothing of it was cut off.
     const playedMs = this.#call.flush().find(({ tag }) => tag === response)?.playedMs ?? 0
     this.#tellOfAudio('cleared', response)
     if (playedMs < 1) return
     this.#send({
       type: 'conversation.item.truncated',
-      item_id: `item_${this.#number}`,
+      item_id: item,
       content_index: 0,
       audio_end_ms: Math.floor(playedMs),
     })
@@ -150,11 +163,8 @@ export class Conversation {
 
   async #say(turn: readonly Buffer[]): Promise<void> {
     const sound = Buffer.concat(turn)
-    const answer: Answer = { response: `resp_${++this.#number}`, ended: new AbortController() }
+    const answer = this.#begin()
     const { signal } = answer.ended
-    this.#answer = answer
-    this.#counters.onAnswer()
-    this.#send({ type: 'response.created', response: { id: answer.response, status: 'in_progress' } })
     for (let at = 0; at < sound.length && !signal.aborted && !this.#call.signal.aborted; at += FRAME_BYTES) {
       const data = sound.subarray(at, at + FRAME_BYTES)
       await this.#call.play({ data, durationMs: data.length / BYTES_PER_MS }, answer.response)
@@ -162,6 +172,18 @@ export class Conversation {
     if (this.#answer === answer) this.#answer = undefined
     const status = signal.aborted ? 'cancelled' : 'completed'
     this.#send({ type: 'response.done', response: { id: answer.response, status } })
+  }
+
+  #begin(): Answer {
+    const response = `resp_${++this.#responses}`
+    const answer = { response, item: `item_${++this.#items}`, ended: new AbortController() }
+    this.#answer = answer
+    this.#latest = answer
+    this.#counters.onAnswer()
+    this.#send({ type: 'response.created', response: { id: response, status: 'in_progress' } })
+    const item = { id: answer.item, type: 'message', role: 'assistant', status: 'in_progress', content: [] }
+    this.#send({ type: 'response.output_item.added', response_id: response, output_index: 0, item })
+    return answer
   }
 
   #send(event: JsonObject): void {

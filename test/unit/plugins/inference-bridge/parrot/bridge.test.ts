@@ -22,6 +22,13 @@ checkInferenceBridge('the parrot', parrot)
 
 const typesOf = (events: readonly JsonObject[]): unknown[] => events.map(({ type }) => type)
 
+/** The id of the item that the first event of a type brings. */
+function itemOf(events: readonly JsonObject[], type: string): unknown {
+  const item = events.find((event) => event.type === type)?.item
+  assert.ok(typeof item === 'object' && item !== null && 'id' in item)
+  return item.id
+}
+
 /** A call with a parrot on it; what it plays stays queued when `hold`. */
 async function call(hold: boolean, run: (call: FakeCall) => Promise<void>): Promise<void> {
   const { bridge, close } = await parrot()
@@ -61,7 +68,9 @@ it('says back what was said, once the speaker has finished', async () => {
       'session.created',
       'input_audio_buffer.speech_started',
       'input_audio_buffer.speech_stopped',
+      'input_audio_buffer.committed',
       'response.created',
+      'response.output_item.added',
       'output_audio_buffer.started',
       'response.done',
       'output_audio_buffer.stopped',
@@ -79,6 +88,14 @@ it('falls silent when it is spoken over, and says how far it came', async () => 
     assert.equal(fake.queuedMs, 0)
     const truncated = fake.sent.find(({ type }) => type === 'conversation.item.truncated')
     assert.equal(truncated?.audio_end_ms, 160)
+    assert.equal(truncated?.item_id, itemOf(fake.sent, 'response.output_item.added'))
+    const types = typesOf(fake.sent)
+    const started = types.lastIndexOf('input_audio_buffer.speech_started')
+    assert.deepEqual(types.slice(started, started + 3), [
+      'input_audio_buffer.speech_started',
+      'output_audio_buffer.cleared',
+      'conversation.item.truncated',
+    ])
     await eventually('the answer is over', () => typesOf(fake.sent).includes('response.done'))
     const done = fake.sent.find(({ type }) => type === 'response.done')
     assert.deepEqual(done?.response, { id: 'resp_1', status: 'cancelled' })
