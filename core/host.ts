@@ -100,8 +100,8 @@ class Host implements Edge {
     shared: { log: Logger; telemetry: Telemetry; http: FastifyInstance; admin: FastifyInstance },
   ) {
     this.#loaded = loaded
-    this.#udp = udp ?? chooseEngine(loaded.config.node.udp, (reason) => this.log.warn(reason))
     this.log = shared.log
+    this.#udp = udp ?? chooseEngine(loaded.config.node.udp, (reason) => this.log.warn(reason))
     this.telemetry = shared.telemetry
     this.http = shared.http
     this.admin = shared.admin
