@@ -72,7 +72,6 @@ export class CallerAudio {
 
   /** Another source takes over; its timestamps begin anew. */
   changeSource(): void {
-    this.#isInDtx = false
     this.#lost = 0
     this.#decoder?.reset()
   }

@@ -89,6 +89,8 @@ describe('DTX', () => {
     caller.send(SILENT)
     for (let i = 0; i < 8; i++) {
       caller.pass(400)
+      const behind = caller.at - caller.heardMs
+      assert.ok(behind <= 80, `${behind} ms of silence were not heard as they passed`)
       // Once as browsers send them, once alone, as others do.
       caller.send(caller.packets[0]!)
       if (i % 2 === 1) continue

@@ -4,6 +4,7 @@ import type { AudioFormat, AudioFrame } from '../../../../../core/index.ts'
 import { FakeClock } from '../../../../../core/testing/fake-clock.ts'
 import { MediaSession } from '../../../../../plugins/transceiver/media/media-session.ts'
 import type { AgreedAudio } from '../../../../../plugins/transceiver/media/media-session-options.ts'
+import type { OpusSettings } from '../../../../../plugins/transceiver/media/opus-encoder.ts'
 import { PlayoutClock } from '../../../../../plugins/transceiver/media/pacer.ts'
 import { RtpHeader, readRtp, writeRtp } from '../../../../../plugins/transceiver/media/rtp.ts'
 
@@ -36,12 +37,13 @@ export class MediaRig {
   readonly #header = new RtpHeader()
   readonly #bytes = Buffer.alloc(2048)
 
-  constructor(format: AudioFormat, audio: AgreedAudio = AUDIO) {
+  constructor(format: AudioFormat, audio: AgreedAudio = AUDIO, opus?: OpusSettings) {
     this.session = new MediaSession({
       ssrc: 0xcafe,
       cname: 'edge',
       audio,
       format,
+      opus,
       clock: this.clock,
       initial: INITIAL,
       sendRtp: (bytes, start, end) => this.#onRtp(bytes, start, end),

@@ -155,6 +155,24 @@ describe('a flush', () => {
     assert.deepEqual(rig.session.flush(), [{ tag: 'a', playedMs: 60 }])
   })
 
+  test('gives what comes next its own cushion, though the talkspurt was not over', () => {
+    const rig = started('opus')
+    const play = (): void => void rig.session.play({ data: silk20(1), durationMs: 20 }, 'a')
+    play()
+    rig.time.advance(55)
+    play()
+    rig.time.advance(1000)
+    for (let n = 0; n < 5; n++) play()
+    rig.time.advance(30)
+    rig.session.flush()
+    const before = rig.sent.length
+    play()
+    rig.time.advance(25)
+    assert.equal(rig.sent.length, before, 'it left without the cushion that late frames had taught')
+    rig.time.advance(60)
+    assert.equal(rig.sent.length, before + 1)
+  })
+
   test('does not take the wait for the next answer for an underrun', () => {
     const rig = started('opus')
     for (let n = 0; n < 50; n++) {

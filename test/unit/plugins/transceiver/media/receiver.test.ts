@@ -169,6 +169,16 @@ describe('receiving', () => {
     assert.deepEqual([rig.digits, rig.time.pending], [['3 100'], 0])
   })
 
+  test('says the events of a source that begins anew, whatever its timestamps', () => {
+    const rig = new MediaRig('opus')
+    const dtmf = { payloadType: 110, marker: true }
+    rig.receive(1, 2 ** 31, Uint8Array.of(1, 0x8a, 0x12, 0xc0), dtmf)
+    rig.receive(40_000, 960, silk20(1))
+    rig.receive(40_001, 1920, Uint8Array.of(2, 0x8a, 0x12, 0xc0), dtmf)
+    rig.receive(40_002, 2880, Uint8Array.of(2, 0x8a, 0x12, 0xc0), dtmf)
+    assert.deepEqual(rig.digits, ['1 100', '2 100', '2 100'])
+  })
+
   test('passes over padding and what is no Opus, and makes no gap of them', () => {
     const rig = new MediaRig('opus')
     rig.receive(1, 0, silk20(1))
