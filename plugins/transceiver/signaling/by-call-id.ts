@@ -60,7 +60,7 @@ export function byCallId(
   }
 }
 
-/** Who asks, in a route with the hooks of `byCallId`. */
+/** Who asks, in a route with the hooks of `byCallId`, or of `askWho`. */
 export function callerOf(request: FastifyRequest): Principal {
   return request.getDecorator<Principal>(CALLER)
 }

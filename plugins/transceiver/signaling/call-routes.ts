@@ -16,6 +16,7 @@
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { takeBytes } from './bodies.ts'
 import { alike, byCallId, CALLER, type CallRoutesOptions, callerOf, forgetType } from './by-call-id.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { registerCandidates } from './pipecat-candidates.ts'
@@ -34,8 +35,7 @@ interface CallRoute {
 export async function registerCallRoutes(http: FastifyInstance, options: CallRoutesOptions): Promise<void> {
   await http.register(async (scope) => {
     scope.decorateRequest(CALLER, null)
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    takeBytes(scope, '*')
     registerCall(scope, options)
     registerSipRoutes(scope, options)
     registerSideband(scope, options)

@@ -4,20 +4,23 @@
  * server wants, may be used until it expires, and no list of them is kept.
  */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EdgeError, type JsonObject } from '../../../core/index.ts'
+import { takeJsonText } from './bodies.ts'
+import { callerOf } from './by-call-id.ts'
 import type { Callers } from './callers.ts'
 import { checkObject, isJsonObject, readObject } from './json.ts'
 import type { RateHook } from './limits.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { SealedTokens } from './sealed-tokens.ts'
-import { askWho, expectCallers, whoAsks } from './start-call.ts'
+import { sendJson } from './send-json.ts'
+import { askWho, expectCallers } from './start-call.ts'
 
 /** How long a client secret lives unless it is said, and at least and at most, in seconds. */
-export const LIFETIME = Object.freeze({ usual: 600, least: 10, most: 7200 })
+const LIFETIME = Object.freeze({ usual: 600, least: 10, most: 7200 })
 
 /** The largest session that a client secret carries, as JSON, in bytes: it travels in a header. */
-export const MAX_BOUND_SESSION = 16_384
+const MAX_BOUND_SESSION = 16_384
 
 const CURRENT = '/v1/realtime/client_secrets'
 const LEGACY = '/v1/realtime/sessions'
@@ -36,10 +39,7 @@ export async function registerClientSecrets(
 ): Promise<void> {
   await http.register(async (scope) => {
     expectCallers(scope)
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
-      done(null, body),
-    )
+    takeJsonText(scope)
     const onRequest = askWho((request) => callers.identifyByKey(request), limit)
     const make = async (request: FastifyRequest, session: JsonObject, seconds: number) => {
       const size = Buffer.byteLength(JSON.stringify(session))
@@ -47,21 +47,21 @@ export async function registerClientSecrets(
         const message = `The session has ${size} bytes; a client secret carries at most ${MAX_BOUND_SESSION}.`
         throw new EdgeError('bad_request', message, { param: 'session' })
       }
-      return tokens.seal('client_secret', { name: whoAsks(request).name, session }, seconds)
+      return tokens.seal('client_secret', { name: callerOf(request).name, session }, seconds)
     }
     scope.post(CURRENT, { onRequest }, async (request, reply) => {
       const body = readBody(request.body)
       const session = body.session === undefined ? {} : checkObject(body.session, 'session')
       const { value, id, expiresAt } = await make(request, session, readLifetime(body.expires_after))
       const shown = { type: 'realtime', ...session, object: 'realtime.session', id: `sess_${id}` }
-      return sendUncached(reply, { value, expires_at: expiresAt, session: shown })
+      return sendJson(reply, { value, expires_at: expiresAt, session: shown })
     })
     scope.post(LEGACY, { onRequest }, async (request, reply) => {
       const { client_secret: asked, ...session } = readBody(request.body)
       const seconds = readLifetime(isJsonObject(asked) ? asked.expires_after : undefined)
       const { value, id, expiresAt } = await make(request, session, seconds)
       const shown = { ...session, object: 'realtime.session', id: `sess_${id}` }
-      return sendUncached(reply, { ...shown, client_secret: { value, expires_at: expiresAt } })
+      return sendJson(reply, { ...shown, client_secret: { value, expires_at: expiresAt } })
     })
     for (const url of [CURRENT, LEGACY]) refuseOtherMethods(scope, url, 'POST')
   })
@@ -84,8 +84,4 @@ function readLifetime(wanted: unknown): number {
   throw new EdgeError('bad_request', `A client secret lives for ${least} to ${most} whole seconds.`, {
     param: 'expires_after.seconds',
   })
-}
-
-function sendUncached(reply: FastifyReply, value: object): FastifyReply {
-  return reply.code(200).header('cache-control', 'no-store').type('application/json').send(value)
 }

@@ -16,17 +16,16 @@ export function readObject(text: string, param: string): JsonObject {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new EdgeError('bad_request', `${capital(param)} is not JSON.`, { cause, param })
+    throw new EdgeError('bad_request', `The ${param} is not JSON.`, { cause, param })
   }
   return checkObject(value, param)
 }
 
 /** The same for a value that has been read already. */
 export function checkObject(value: unknown, param: string): JsonObject {
-  if (!isJsonObject(value))
-    throw new EdgeError('bad_request', `${capital(param)} is no JSON object.`, { param })
+  if (!isJsonObject(value)) throw new EdgeError('bad_request', `The ${param} is no JSON object.`, { param })
   if (isDeeper(value, MAX_DEPTH)) {
-    const message = `${capital(param)} nests deeper than ${MAX_DEPTH} levels.`
+    const message = `The ${param} nests deeper than ${MAX_DEPTH} levels.`
     throw new EdgeError('bad_request', message, { param })
   }
   return value
@@ -46,5 +45,3 @@ function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
-
-const capital = (param: string): string => `The ${param}`

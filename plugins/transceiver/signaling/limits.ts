@@ -17,7 +17,7 @@ export interface Limits extends KeyLimits {
 }
 
 /** The limits of one principal. */
-export function limitsOf({ keys, ...common }: Limits, { name }: Principal): KeyLimits {
+function limitsOf({ keys, ...common }: Limits, { name }: Principal): KeyLimits {
   return { ...common, ...(Object.hasOwn(keys, name) ? keys[name] : {}) }
 }
 

@@ -6,6 +6,7 @@
 import multipart, { type Multipart } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EdgeError, type JsonObject } from '../../../core/index.ts'
+import { mediaTypeOf, takeBytes } from './bodies.ts'
 import { checkObject, readObject } from './json.ts'
 import { readSdp, SDP } from './start-call.ts'
 
@@ -21,8 +22,7 @@ const MAX_PARTS = 8
 /** Makes a scope read offers, and nothing else. */
 export async function takeOffers(scope: FastifyInstance): Promise<void> {
   const { bodyLimit = 65_536 } = scope.initialConfig
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser(SDP, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  takeBytes(scope, SDP)
   await scope.register(multipart, {
     limits: {
       parts: MAX_PARTS,
@@ -36,12 +36,11 @@ export async function takeOffers(scope: FastifyInstance): Promise<void> {
 
 /** An onRequest hook: refuses what is neither SDP nor a form, and a form that says it is too long. */
 export async function demandOffer(request: FastifyRequest): Promise<void> {
-  const type = request.headers['content-type']
-  const essence = type?.split(';', 1)[0]?.trim().toLowerCase()
-  if (essence === MULTIPART) {
+  const type = mediaTypeOf(request)
+  if (type === MULTIPART) {
     const { bodyLimit = 65_536 } = request.server.initialConfig
     if (Number(request.headers['content-length']) > bodyLimit) throw tooLarge()
-  } else if (essence !== SDP) {
+  } else if (type !== SDP) {
     const sent =
       type === undefined ? 'The request has no Content-Type' : 'The request has another Content-Type'
     const message = `${sent}. Send the SDP offer as ${SDP}, or as the part "sdp" of ${MULTIPART}.`
@@ -54,9 +53,7 @@ export async function readOffer(request: FastifyRequest): Promise<OfferBody> {
   if (!request.isMultipart())
     return { sdp: readSdp(Buffer.isBuffer(request.body) ? request.body : undefined) }
   const { sdp, session } = await readForm(request)
-  if (sdp === undefined) {
-    throw new EdgeError('invalid_sdp', 'The form has no part "sdp", or an empty one.', { param: 'sdp' })
-  }
+  if (sdp === undefined) throw noSdp()
   return { sdp, ...(session === undefined ? {} : { session }) }
 }
 
@@ -65,7 +62,7 @@ async function readForm(request: FastifyRequest): Promise<{ sdp?: string; sessio
   try {
     for await (const part of request.parts()) {
       const content = await contentOf(part)
-      if (part.fieldname === 'sdp') form.sdp = once(form.sdp, readSdp(Buffer.from(String(content))), 'sdp')
+      if (part.fieldname === 'sdp') form.sdp = once(form.sdp, readSdpPart(content), 'sdp')
       else if (part.fieldname === 'session') {
         form.session = once(form.session, readSession(content), 'session')
       }
@@ -78,20 +75,31 @@ async function readForm(request: FastifyRequest): Promise<{ sdp?: string; sessio
   }
 }
 
-/** A part's text; a value of any kind where the parser has read its JSON. */
+/** What a file holds, or a field's text; a value of any kind where the parser has read a field's JSON. */
 async function contentOf(part: Multipart): Promise<unknown> {
-  if (part.type === 'file') return readSdp(await part.toBuffer())
+  if (part.type === 'file') return part.toBuffer()
   if (part.valueTruncated || part.fieldnameTruncated) throw tooLarge()
   return part.value
 }
 
+function readSdpPart(content: unknown): string {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw noSdp()
+  return readSdp(bytes)
+}
+
 function readSession(content: unknown): JsonObject {
-  return typeof content === 'string' ? readObject(content, 'session') : checkObject(content, 'session')
+  const value = Buffer.isBuffer(content) ? content.toString() : content
+  return typeof value === 'string' ? readObject(value, 'session') : checkObject(value, 'session')
 }
 
 function once<T>(before: T | undefined, now: T, param: string): T {
   if (before === undefined) return now
   throw new EdgeError('bad_request', `The form has two parts "${param}".`, { param })
+}
+
+function noSdp(): EdgeError {
+  return new EdgeError('invalid_sdp', 'The form has no part "sdp", or an empty one.', { param: 'sdp' })
 }
 
 function tooLarge(): EdgeError {

@@ -8,11 +8,14 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EdgeError, type JsonObject } from '../../../core/index.ts'
+import { takeJsonText } from './bodies.ts'
+import { callerOf } from './by-call-id.ts'
 import { checkObject, readObject } from './json.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { OFFER_PATHS, START_PATH } from './pipecat-paths.ts'
 import type { SealedTokens } from './sealed-tokens.ts'
-import { askWho, expectCallers, readModel, type StartOptions, startCall, whoAsks } from './start-call.ts'
+import { sendJson } from './send-json.ts'
+import { askWho, expectCallers, readModel, type StartOptions, startCall } from './start-call.ts'
 
 /** How long a session may be used to start calls, in seconds. */
 const SESSION_SECONDS = 3600
@@ -32,10 +35,7 @@ export async function registerPipecat(
   const { callers, limit, tokens } = options
   await http.register(async (scope) => {
     expectCallers(scope)
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
-      done(null, body),
-    )
+    takeJsonText(scope)
     scope.post(START_PATH, { onRequest: askWho(callers.identifyByKey, limit) }, async (request, reply) => {
       const asked = bodyOf(request, true)
       const session = asked.body === undefined || asked.body === null ? {} : checkObject(asked.body, 'body')
@@ -45,7 +45,7 @@ export async function registerPipecat(
       }
       const { value } = await tokens.seal(
         'session',
-        { name: whoAsks(request).name, session },
+        { name: callerOf(request).name, session },
         SESSION_SECONDS,
       )
       return sendJson(reply, {
@@ -94,8 +94,4 @@ async function offer(
 function bodyOf({ body }: FastifyRequest, mayBeEmpty = false): JsonObject {
   const text = typeof body === 'string' ? body : ''
   return mayBeEmpty && text.trim() === '' ? {} : readObject(text, 'body')
-}
-
-function sendJson(reply: FastifyReply, value: object): FastifyReply {
-  return reply.code(200).header('cache-control', 'no-store').type('application/json').send(value)
 }

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Principal, randomBytes } from '../../../core/index.ts'
-import type { CallDoor } from './by-call-id.ts'
+import { type CallDoor, callerOf } from './by-call-id.ts'
 import { registerCallRoutes } from './call-routes.ts'
 import type { CallService } from './call-service.ts'
 import { callersBy } from './callers.ts'
@@ -11,7 +11,6 @@ import { registerClientSecrets } from './client-secrets.ts'
 import { type Limits, limitRates } from './limits.ts'
 import { registerPipecat } from './pipecat.ts'
 import { SealedTokens } from './sealed-tokens.ts'
-import { whoAsks } from './start-call.ts'
 import { registerWhip } from './whip.ts'
 
 /** What signaling stands on. */
@@ -32,7 +31,7 @@ export async function registerSignaling(http: FastifyInstance, options: Signalin
   const [first = Buffer.from(randomBytes(32)).toString('hex'), ...others] = clientSecretKeys ?? []
   const tokens = new SealedTokens([first, ...others])
   const callers = callersBy(authenticate, tokens)
-  const limit = await limitRates(http, limits, whoAsks)
+  const limit = await limitRates(http, limits, callerOf)
   const shared = { calls, callers, limit }
   await registerCalls(http, shared)
   await registerWhip(http, shared)

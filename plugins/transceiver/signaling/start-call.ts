@@ -1,7 +1,8 @@
 /** What every way to start a call has in common: who calls, how often they may, and the call itself. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EdgeError, type JsonObject, type Principal } from '../../../core/index.ts'
+import { EdgeError, type JsonObject } from '../../../core/index.ts'
+import { CALLER, callerOf } from './by-call-id.ts'
 import type { CallRequest, CallService, StartedCall } from './call-service.ts'
 import type { Caller, Callers } from './callers.ts'
 import { mergeObjects } from './json.ts'
@@ -10,7 +11,6 @@ import type { RateHook } from './limits.ts'
 /** The media type of offers and answers. */
 export const SDP = 'application/sdp'
 
-const CALLER = 'caller'
 const BOUND = 'boundSession'
 const MAX_MODEL = 256
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
@@ -47,18 +47,13 @@ export function expectCallers(scope: FastifyInstance): void {
   scope.decorateRequest(BOUND, null)
 }
 
-/** Who asks, once `askWho` has run. */
-export function whoAsks(request: FastifyRequest): Principal {
-  return request.getDecorator<Principal>(CALLER)
-}
-
 /** Starts the call. What the client wishes is laid over what its client secret carries. */
 export async function startCall(
   calls: CallService,
   request: FastifyRequest,
   wish: Wish,
 ): Promise<StartedCall> {
-  const caller = whoAsks(request)
+  const caller = callerOf(request)
   const bound = request.getDecorator<JsonObject | null>(BOUND)
   const session = bound && wish.session ? mergeObjects(bound, wish.session) : (wish.session ?? bound)
   const model = wish.model ?? (typeof session?.model === 'string' ? readModel(session.model) : undefined)

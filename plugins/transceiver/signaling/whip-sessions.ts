@@ -7,6 +7,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EdgeError } from '../../../core/index.ts'
+import { mediaTypeOf } from './bodies.ts'
 import { alike, byCallId, type CallRoutesOptions, callerOf, forgetType } from './by-call-id.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { CallIce, ReachedCall } from './reached-call.ts'
@@ -74,7 +75,7 @@ function demandTag({ headers }: FastifyRequest, current: string): void {
 }
 
 async function demandFragment(request: FastifyRequest): Promise<void> {
-  if (request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === SDP_FRAGMENT) return
+  if (mediaTypeOf(request) === SDP_FRAGMENT) return
   throw new EdgeError('unsupported_media_type', `Send candidates and ICE restarts as ${SDP_FRAGMENT}.`)
 }
 

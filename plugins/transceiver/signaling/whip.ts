@@ -8,18 +8,11 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EdgeError } from '../../../core/index.ts'
+import { mediaTypeOf, takeBytes } from './bodies.ts'
+import { callerOf } from './by-call-id.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { SDP_FRAGMENT } from './sdp-fragment.ts'
-import {
-  askWho,
-  expectCallers,
-  readModel,
-  readSdp,
-  SDP,
-  type StartOptions,
-  startCall,
-  whoAsks,
-} from './start-call.ts'
+import { askWho, expectCallers, readModel, readSdp, SDP, type StartOptions, startCall } from './start-call.ts'
 import { entityTag, WHIP_SESSIONS } from './whip-sessions.ts'
 
 interface WhipRoute {
@@ -34,8 +27,7 @@ export async function registerWhip(http: FastifyInstance, options: StartOptions)
   const { calls, callers, limit } = options
   await http.register(async (scope) => {
     expectCallers(scope)
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(SDP, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    takeBytes(scope, SDP)
     // On OPTIONS, which CORS may have answered before any handler, this is how a client learns what to send.
     scope.addHook('onSend', async (request, reply, payload) => {
       if (request.method !== 'POST') reply.header('accept-post', SDP)
@@ -47,7 +39,7 @@ export async function registerWhip(http: FastifyInstance, options: StartOptions)
         const model = readModel(request.query.model) ?? readModel(request.params.app)
         const sdp = readSdp(Buffer.isBuffer(request.body) ? request.body : undefined)
         const started = await startCall(calls, request, { sdp, ...(model === undefined ? {} : { model }) })
-        const { restarts } = calls.reach(started.id, whoAsks(request))
+        const { restarts } = calls.reach(started.id, callerOf(request))
         reply.header('location', `${WHIP_SESSIONS}/${started.id}`).header('etag', entityTag(restarts))
         reply.header('accept-patch', SDP_FRAGMENT)
         return reply.code(201).header('content-type', SDP).send(Buffer.from(started.sdp))
@@ -64,6 +56,6 @@ async function sendNothing(_request: FastifyRequest, reply: FastifyReply): Promi
 }
 
 async function demandSdp(request: FastifyRequest): Promise<void> {
-  if (request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === SDP) return
+  if (mediaTypeOf(request) === SDP) return
   throw new EdgeError('unsupported_media_type', `Send the SDP offer as ${SDP}.`)
 }

@@ -70,7 +70,8 @@ describe('an offer in a form', () => {
           ),
         ),
       ),
-    'with a part that nobody asked for': () => post(form({ sdp: OFFER, session: JSON_TEXT, more: 'x' })),
+    'with a part that nobody asked for': () =>
+      post(form({ sdp: OFFER, session: JSON_TEXT, more: new Blob([Uint8Array.of(0xff)]) })),
   }
   for (const [what, send] of Object.entries(forms)) {
     it(`is taken: ${what}`, async () => {
@@ -109,7 +110,7 @@ describe('an offer in a form', () => {
   ][] = [
     ['no sdp', () => post(form({ session: '{}' })), 400, 'invalid_sdp', 'sdp'],
     ['nothing in it', () => post(...withHeaders(raw())), 400, 'invalid_sdp', 'sdp'],
-    ['an empty sdp', () => post(form({ sdp: '' })), 400, 'invalid_sdp', null],
+    ['an empty sdp', () => post(form({ sdp: '' })), 400, 'invalid_sdp', 'sdp'],
     ['two offers', () => post(twice('sdp', OFFER)), 400, 'bad_request', 'sdp'],
     [
       'a session that is no JSON',
