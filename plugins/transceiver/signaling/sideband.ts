@@ -88,6 +88,8 @@ function attach(socket: WebSocket, reach: () => ReachedCall): void {
     return
   }
   socket.on('message', (data, isBinary) => {
+    // One that was cut off is not heard either, however long it takes to close.
+    if (socket.readyState !== socket.OPEN) return
     const text = isBinary ? undefined : String(data)
     const event = text === undefined ? undefined : parseEvent(text)
     if (text !== undefined && event) joined.send(event, text.length)

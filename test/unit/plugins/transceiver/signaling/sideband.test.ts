@@ -118,7 +118,7 @@ describe('a sideband', () => {
     assert.equal(calls.reached.listening.size, 0)
   })
 
-  it('that does not read is cut off, and costs no memory', async () => {
+  it('that does not read is cut off, both ways, and costs no memory', async () => {
     const socket = await listen()
     socket.pause()
     const text = `{"x":"${'x'.repeat(100_000)}"}`
@@ -129,9 +129,11 @@ describe('a sideband', () => {
       assert.ok(sent < 64 * MAX_WAITING, 'it is never cut off')
       await new Promise(setImmediate)
     }
+    socket.send('{"type":"response.create"}')
     socket.resume()
     const [code, reason] = await once(socket, 'close')
     assert.deepEqual([code, String(reason)], [1008, 'too slow'])
+    assert.equal(calls.reached.sent.length, 0, 'it is not heard any more')
   })
 })
 
