@@ -1,4 +1,4 @@
-/** What plugins use to put spans of one call into one trace. The ids follow from the session (DESIGN §4, §11). */
+/** What plugins use to put spans of one call into one trace. The ids follow from the session. */
 
 import { hash } from 'node:crypto'
 import {

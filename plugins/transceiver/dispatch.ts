@@ -1,6 +1,6 @@
 /**
  * Leads what the socket received to its session: STUN requests by our ufrag, everything else by the client's address,
- * to the incumbent first and then to the other (DESIGN §2 rule 9). Counts what nobody wanted.
+ * to the incumbent first and then to the other. Counts what nobody wanted.
  */
 
 import { readStun, STUN_BINDING_REQUEST, StunSummary } from '../../core/index.ts'

@@ -1,5 +1,5 @@
 /**
- * One call's session: ICE, DTLS, SRTP, data channels, media and the bridge, composed (DESIGN §6). It owns all of them
+ * One call's session: ICE, DTLS, SRTP, data channels, media and the bridge, composed. It owns all of them
  * and frees all of them, once, whatever ends it first. It does no I/O of its own: datagrams come in by the `receive…`
  * methods, time by `tick`, and what it sends goes through the socket it is given.
  */

@@ -24,7 +24,7 @@ export async function leftovers(edge: Edge): Promise<Leftovers> {
   return { sessions: sessions.total, bound, flows: flows.confirmed + flows.unconfirmed }
 }
 
-/** Waits until an edge holds nothing of any call any more. Flows go 30 s after a call's last check (DESIGN §2). */
+/** Waits until an edge holds nothing of any call any more. Flows go 30 s after a call's last check. */
 export async function untilEmpty(edge: Edge, withinMs = 45_000): Promise<void> {
   const end = performance.now() + withinMs
   for (;;) {

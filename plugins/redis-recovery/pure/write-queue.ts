@@ -3,7 +3,7 @@
  * longer than an entry lives is not written any more. Time is an input.
  */
 
-/** How long an entry lives after its flow was last noted (DESIGN §4). Milliseconds. */
+/** How long an entry lives after its flow was last noted. Milliseconds. */
 export const TTL_MS = 30_000
 
 /** A flow to note, or to forget if it still points at a transceiver. Bytes as text, one character each. */

@@ -1,5 +1,5 @@
 /**
- * What every route by call id has in common: who asks, and whether the call is another process's (DESIGN §4).
+ * What every route by call id has in common: who asks, and whether the call is another process's.
  *
  * Such a route is registered twice: on the public listener, whose door passes a request for another owner's call on to that
  * owner, and on the owner's control listener, whose door passes nothing on.

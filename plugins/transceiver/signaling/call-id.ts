@@ -2,7 +2,7 @@
  * A call's id: `rtc_`, the route sealed under the `call` label, and 16 secret bytes in lower-case hex.
  *
  * The route tells any process which transceiver owns the call; the secret is what a holder of the ufrag, which
- * travels in clear, cannot make up (DESIGN §4). One call has exactly one spelling. Pure but for the codec.
+ * travels in clear, cannot make up. One call has exactly one spelling. Pure but for the codec.
  */
 
 import { timingSafeEqual } from 'node:crypto'

@@ -1,5 +1,5 @@
 /**
- * The routes by call id (DESIGN §4): `GET …/calls/{id}`, `DELETE …/calls/{id}`, `POST …/calls/{id}/hangup`.
+ * The routes by call id: `GET …/calls/{id}`, `DELETE …/calls/{id}`, `POST …/calls/{id}/hangup`.
  *
  * They are registered twice, by the one function below: on the public listener, whose door passes a request for
  * another owner's call on to that owner, and on the owner's control listener, whose door passes nothing on. A route

@@ -1,5 +1,5 @@
 /**
- * Calls are started in OpenAI Realtime's shape (DESIGN §10): `POST /v1/realtime/calls`, and `POST /v1/realtime` as before
+ * Calls are started in OpenAI Realtime's shape: `POST /v1/realtime/calls`, and `POST /v1/realtime` as before
  * its general availability. What is asked of a call by its id is in call-routes.ts.
  */
 
