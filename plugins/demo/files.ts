@@ -9,18 +9,29 @@ export const PAGE = 'index.html'
 /** Everything the page loads. Nothing else of the folder is ever served. */
 export const ASSETS = [
   'call.js',
+  'conversation.css',
+  'conversation.js',
   'edge.js',
   'events.js',
+  'hearing.js',
   'icon.svg',
+  'lanes.js',
+  'latency.js',
   'meters.js',
   'microphone.js',
   'page.js',
   'panels.css',
   'parts.css',
   'problems.js',
+  'realtime-events.js',
   'stages.js',
   'stats.js',
   'style.css',
+  'turn-list.js',
+  'turn-rows.js',
+  'turns.css',
+  'turns.js',
+  'words.js',
 ] as const
 
 const TYPES: Readonly<Record<string, string>> = {

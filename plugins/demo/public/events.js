@@ -40,6 +40,11 @@ export class EventLog {
   }
 }
 
+/** The newest event of the edge's, or undefined. */
+export function lastReceived(events) {
+  return parse(events.findLast(({ way }) => way === 'received')?.data)
+}
+
 function entry(way, data, at) {
   const item = document.createElement('li')
   item.className = way

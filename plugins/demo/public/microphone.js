@@ -17,6 +17,11 @@ export function openMicrophone({ deviceId, raw }) {
   })
 }
 
+/** Listens no more. */
+export function release(stream) {
+  for (const track of stream.getTracks()) track.stop()
+}
+
 /** Lists the microphones in a select, keeping the choice. Names are known only once access was given. */
 export async function listMicrophones(select) {
   const devices = await navigator.mediaDevices.enumerateDevices().catch(() => [])

@@ -1,40 +1,33 @@
 /**
  * The page: one button, and what it shows while a call goes on. `window.earshotDemo` shows the same to tests:
  * `state` ('idle' | 'starting' | 'live'), `callId`, `stages` (name → ms since the click), `stats` (the newest
- * figures), `events` ([{way, data, at}]), `problem` ({kind, title, advice} or undefined), `endedAt` (performance.now()
+ * figures), `events` ([{way, data, at}]), `turns`, `floor` and `latency` (see turns.js), `problem` ({kind, title, advice} or undefined), `endedAt` (performance.now()
  * when the last call ended), `remoteStream`, and `peerConnection`. The page's query: `?raw` turns voice processing off,
  * `?model=` names the model.
  */
 
 import { Call } from './call.js'
-import { EventLog, toEvent } from './events.js'
-import { Meter, SILENCE_DB } from './meters.js'
-import { listMicrophones, microphoneAllowedHere, openMicrophone } from './microphone.js'
+import { Conversation } from './conversation.js'
+import { EventLog, lastReceived, toEvent } from './events.js'
+import { SILENCE_DB } from './hearing.js'
+import { Meter } from './meters.js'
+import { listMicrophones, microphoneAllowedHere, openMicrophone, release } from './microphone.js'
 import { insecure, ofEnding, ofError } from './problems.js'
 import { Stages } from './stages.js'
 import { StatsPanel, StatsReader } from './stats.js'
+import { latencyOf } from './turns.js'
+import { clock, FLOORS, STATES } from './words.js'
 
 const $ = (id) => document.getElementById(id)
 const query = new URLSearchParams(location.search)
-const WORDS = {
-  idle: ['Say something.', 'Call', $('lede').textContent],
-  starting: [
-    'One moment.',
-    'Cancel',
-    'Your browser may ask whether this page may use the microphone. It needs to.',
-  ],
-  live: [
-    'Go ahead, talk.',
-    'Hang up',
-    'You are in a call with this edge. What it answers comes out of your speakers.',
-  ],
-}
-
 const demo = {
   state: 'idle',
   stages: {},
   stats: undefined,
   events: [],
+  turns: [],
+  floor: 'nobody',
+  latency: undefined,
   problem: undefined,
   remoteStream: undefined,
 }
@@ -45,6 +38,17 @@ const panel = new StatsPanel($('stats'), $('stats-path'))
 const log = new EventLog($('events'), $('events-count'))
 const input = new Meter($('input-level'), $('input-decibels'), $('input-meter'))
 const output = new Meter($('output-level'), $('output-decibels'), $('output-meter'))
+const conversation = new Conversation({
+  lanes: $('lanes'),
+  turns: $('turns'),
+  count: $('turns-count'),
+  said: $('said'),
+  latency: $('latency'),
+  latencyCount: $('latency-count'),
+  levels: () => ({ you: input.decibels, edge: output.decibels }),
+  clock: () => stages.elapsed,
+  onChange: follow,
+})
 const speaker = new Audio()
 speaker.autoplay = true
 
@@ -57,13 +61,24 @@ let tickers = []
 function show(state, status) {
   demo.state = state
   document.body.dataset.state = state
-  const [headline, label, lede] = WORDS[state]
+  const [headline, label, lede] = STATES[state]
   $('headline').textContent = headline
   $('call-label').textContent = label
   $('lede').textContent = lede
   $('timer').hidden = state !== 'live'
   for (const element of $('composer').querySelectorAll('input, button')) element.disabled = state !== 'live'
   if (status) $('status').textContent = status
+}
+
+/** Says who speaks, and keeps for tests what the conversation is. */
+function follow(now, floor) {
+  Object.assign(demo, { turns: now.turns, floor, latency: latencyOf(now) })
+  $('input').toggleAttribute('data-speaks', floor === 'you' || floor === 'both')
+  $('output').toggleAttribute('data-speaks', floor === 'edge' || floor === 'both')
+  if (demo.state !== 'live') return
+  const [headline, lede] = FLOORS[floor]
+  $('headline').textContent = headline
+  $('lede').textContent = lede
 }
 
 function explain(problem) {
@@ -77,8 +92,8 @@ function explain(problem) {
   if (problem?.kind === 'key') $('key').focus()
 }
 
-function reach(stage) {
-  stages.reach(stage)
+function reach(stage, how) {
+  stages.reach(stage, how)
   demo.stages = { ...stages.reached }
   if (stage === 'microphone') $('status').textContent = 'Calling the edge…'
   if (stage === 'answer') $('status').textContent = 'Finding a path for sound…'
@@ -88,6 +103,7 @@ function reach(stage) {
 function record(way, data) {
   demo.events.push({ way, data, at: stages.elapsed })
   log.add(way, data, stages.elapsed)
+  conversation.follow(way, data)
 }
 
 async function begin() {
@@ -96,6 +112,7 @@ async function begin() {
   panel.clear()
   Object.assign(demo, { events: [], stats: undefined, callId: undefined, remoteStream: undefined })
   stages.start()
+  conversation.start()
   demo.stages = {}
   show('starting', 'Asking for the microphone…')
   context ??= new AudioContext({ latencyHint: 'interactive' })
@@ -129,7 +146,7 @@ function listenTo(made) {
     $('status').textContent = detail ? 'The connection is interrupted; waiting…' : 'Connected'
   })
   made.addEventListener('ended', ({ detail }) => {
-    const context = { candidates: made.candidates, lastEvent: lastReceived() }
+    const context = { candidates: made.candidates, lastEvent: lastReceived(demo.events) }
     finish(detail === 'no-media' ? 'Not connected' : 'Call ended', ofEnding(detail, context))
   })
   return made
@@ -140,9 +157,8 @@ function goLive() {
   show('live', 'Connected')
   const startedAt = performance.now()
   const reader = new StatsReader()
-  const clock = () => {
-    const seconds = Math.floor((performance.now() - startedAt) / 1000)
-    $('timer').textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  const tick = () => {
+    $('timer').textContent = clock(performance.now() - startedAt)
   }
   const measure = async () => {
     const figures = await reader.read(call.peerConnection).catch(() => undefined)
@@ -150,8 +166,8 @@ function goLive() {
     demo.stats = figures
     panel.show(figures)
   }
-  clock()
-  tickers.push(setInterval(clock, 250), setInterval(measure, 1000))
+  tick()
+  tickers.push(setInterval(tick, 250), setInterval(measure, 1000))
 }
 
 function play(remote) {
@@ -161,7 +177,9 @@ function play(remote) {
   const listen = setInterval(() => {
     if (output.decibels <= SILENCE_DB) return
     clearInterval(listen)
-    reach('sound')
+    // Whoever takes turns sounds when the person has spoken; that time is the person's.
+    const { told, turns } = conversation.state
+    reach('sound', { waited: told && turns.some(({ who }) => who === 'you') })
   }, 10)
   tickers.push(listen)
 }
@@ -171,6 +189,7 @@ function finish(status, problem) {
   for (const ticker of tickers) clearInterval(ticker)
   tickers = []
   stages.stop()
+  conversation.stop()
   input.disconnect()
   output.disconnect()
   speaker.srcObject = null
@@ -179,19 +198,6 @@ function finish(status, problem) {
   call = undefined
   show('idle', status)
   explain(problem)
-}
-
-function release(opened) {
-  for (const track of opened.getTracks()) track.stop()
-}
-
-function lastReceived() {
-  const last = demo.events.findLast(({ way }) => way === 'received')
-  try {
-    return JSON.parse(last?.data)
-  } catch {
-    return undefined
-  }
 }
 
 $('call').addEventListener('click', () => (call ? call.hangUp() : begin()))

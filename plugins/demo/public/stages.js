@@ -1,5 +1,7 @@
 /** The stages from click to first sound: when each was reached, and how that is drawn. */
 
+import { length } from './words.js'
+
 /** In the order in which a call goes through them. */
 export const STAGES = [
   ['microphone', 'Microphone granted'],
@@ -16,6 +18,8 @@ export class Stages {
   #start = 0
   #rows = new Map()
   #total
+  /** Reached at a time that says nothing of the edge: nobody had spoken before. */
+  #late = new Set()
   /** Stage → milliseconds since the click. */
   reached = {}
 
@@ -28,6 +32,7 @@ export class Stages {
   start() {
     this.#start = performance.now()
     this.reached = {}
+    this.#late.clear()
     this.#total.textContent = ''
     this.#draw(true)
   }
@@ -37,9 +42,10 @@ export class Stages {
     return performance.now() - this.#start
   }
 
-  /** A stage is reached; only the first time counts. */
-  reach(name) {
+  /** A stage is reached; only the first time counts. `waited`: for the person, and not for the edge. */
+  reach(name, { waited = false } = {}) {
     if (name in this.reached) return
+    if (waited) this.#late.add(name)
     this.reached[name] = this.elapsed
     this.#draw(true)
   }
@@ -50,7 +56,8 @@ export class Stages {
   }
 
   #draw(waiting) {
-    const end = Math.max(1, ...Object.values(this.reached))
+    const timed = Object.entries(this.reached).filter(([name]) => !this.#late.has(name))
+    const end = Math.max(1, ...timed.map(([, at]) => at))
     let before = 0
     let next = waiting
     for (const [name, { item, span, ms }] of this.#rows) {
@@ -58,15 +65,18 @@ export class Stages {
       item.toggleAttribute('data-reached', at !== undefined)
       item.toggleAttribute('data-next', at === undefined && next)
       if (at === undefined) next = false
-      span.hidden = at === undefined
-      ms.textContent = at === undefined ? '–' : `${Math.round(at)} ms`
-      if (at === undefined) continue
+      item.toggleAttribute('data-waited', this.#late.has(name))
+      span.hidden = at === undefined || this.#late.has(name)
+      if (at === undefined) ms.textContent = '–'
+      else ms.textContent = this.#late.has(name) ? length(at) : `${Math.round(at)} ms`
+      if (span.hidden) continue
       const from = Math.min(before, at)
       span.style.left = `${(from / end) * 100}%`
       span.style.width = `${((at - from) / end) * 100}%`
       before = at
     }
-    if (this.reached.sound !== undefined) this.#total.textContent = `${Math.round(this.reached.sound)} ms`
+    if (this.reached.sound !== undefined && !this.#late.has('sound'))
+      this.#total.textContent = `${Math.round(this.reached.sound)} ms`
   }
 }
 

@@ -92,7 +92,8 @@ export class StatsPanel {
   }
 }
 
-function figure(list, title, drawn = true) {
+/** A figure in a description list; its `show(value, unit, note)` draws it, undefined as a dash. */
+export function figure(list, title, drawn = true) {
   const group = list.appendChild(document.createElement('div'))
   group.appendChild(document.createElement('dt')).textContent = title
   const value = group.appendChild(document.createElement('dd'))
