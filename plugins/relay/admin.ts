@@ -1,40 +1,64 @@
 /** `GET /relay/flows` on the admin listener: the flow table, in pages. */
 
-import { type Context, type Static, Type } from '../../core/index.ts'
+import { type Address, type Context, type Static, Type } from '../../core/index.ts'
 import type { FlowView } from './pure/flow-view.ts'
-import type { RelayState } from './pure/relay-state.ts'
+import type { RelayWorker } from './relay-worker.ts'
 
 const Query = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
   cursor: Type.Integer({ minimum: 0, default: 0 }),
 })
 
+/** A cursor is a worker's number and a flow's within it. */
+const FLOWS = 2 ** 24
+
 /**
  * Adds the route. `limit` is how many flows a page has at most, `cursor` is the previous page's `next`; a page without
  * `next` is the last. Flows that come and go meanwhile may be missed.
  */
-export function serveFlows(admin: Context['admin'], state: RelayState): void {
+export function serveFlows(
+  admin: Context['admin'],
+  { workers, locals }: { readonly workers: readonly RelayWorker[]; readonly locals: readonly Address[] },
+): void {
   admin.get<{ Querystring: Static<typeof Query> }>(
     '/relay/flows',
     { schema: { querystring: Query } },
     async ({ query }) => {
       const now = Math.trunc(performance.now())
-      const { flows, next } = state.flows.page(query.cursor, query.limit)
+      const { flows, next } = page(workers, query.cursor, query.limit)
       const alive = flows.filter((flow) => flow.endsInMs(now) > 0)
       return {
-        confirmed: state.flows.confirmed,
-        unconfirmed: state.flows.unconfirmed,
-        flows: alive.map((flow) => describe(now, flow, state)),
+        confirmed: workers.reduce((sum, { state }) => sum + state.flows.confirmed, 0),
+        unconfirmed: workers.reduce((sum, { state }) => sum + state.flows.unconfirmed, 0),
+        flows: alive.map((flow) => describe(now, flow, locals)),
         ...(next === undefined ? {} : { next }),
       }
     },
   )
 }
 
-function describe(now: number, flow: FlowView, { locals }: RelayState): object {
+/** One page, from the workers one after another. */
+function page(workers: readonly RelayWorker[], cursor: number, limit: number): Page {
+  const flows: FlowView[] = []
+  let from = cursor % FLOWS
+  for (let number = Math.floor(cursor / FLOWS); number < workers.length; number++) {
+    const found = workers[number]!.state.flows.page(from, limit - flows.length)
+    flows.push(...found.flows)
+    if (found.next !== undefined) return { flows, next: number * FLOWS + found.next }
+    from = 0
+  }
+  return { flows, next: undefined }
+}
+
+interface Page {
+  readonly flows: readonly FlowView[]
+  readonly next: number | undefined
+}
+
+function describe(now: number, flow: FlowView, locals: readonly Address[]): object {
   return {
     client: flow.client.toString(),
-    local: locals[flow.local]!.toString(),
+    local: locals[flow.local]?.toString(),
     confirmed: flow.isConfirmed,
     ageMs: flow.ageMs(now),
     endsInMs: flow.endsInMs(now),

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { definePlugin, Ingress, RecoveryStore, RoutingCodec } from '../../core/index.ts'
 import { serveFlows } from './admin.ts'
-import { drain } from './drain.ts'
+import { drain, SilenceWatch } from './drain.ts'
 import { observeRelay } from './metrics.ts'
 import { checkOptions, Options } from './options.ts'
 import { startRelay } from './relay.ts'
@@ -20,14 +20,20 @@ export default definePlugin({
   async setup(options, services, context) {
     const relay = await startRelay(options, services, context, randomInt(2 ** 48 - 1))
     observeRelay(context.meter, relay)
-    serveFlows(context.admin, relay.state)
-    context.onDrain((deadline) => drain(relay.state, context.log, deadline))
-    context.onClose(() => relay.close())
+    serveFlows(context.admin, relay)
+    const silence = new SilenceWatch(relay.workers)
+    context.onDrain((deadline) => drain(silence, context.log, deadline))
+    context.onClose(() => {
+      silence.close()
+      return relay.close()
+    })
+    const [first] = relay.workers
     context.log.info(
       {
-        listen: relay.sockets.publics.map(({ local }) => String(local)),
-        advertise: relay.state.locals.map(String),
-        upstream: relay.sockets.upstream.local.toString(),
+        listen: first?.sockets.publics.map(({ local }) => String(local)),
+        advertise: relay.locals.map(String),
+        upstream: relay.workers.map(({ sockets }) => sockets.upstream.local.toString()),
+        threads: relay.workers.filter(({ thread }) => thread).length,
       },
       'relay listens',
     )

@@ -1,26 +1,35 @@
 /** The relay's metrics: observed from counters when they are collected, never touched by a packet. */
 
-import type { Context, UdpPort } from '../../core/index.ts'
+import type { Context } from '../../core/index.ts'
 import { DROP_REASONS } from './pure/drop-reasons.ts'
-import type { RelayState } from './pure/relay-state.ts'
 import type { SpanBudget } from './pure/span-budget.ts'
 import type { Recovery } from './recovery.ts'
 import type { Relay } from './relay.ts'
-import type { RelaySockets } from './sockets.ts'
+import type { RelayWorker } from './relay-worker.ts'
+import type { RelaySocket } from './sockets.ts'
+import { observeWorkers } from './worker-metrics.ts'
 
 /** Registers the metrics; the README lists them with their units. They are read once more when the process closes. */
 export function observeRelay(
   meter: Context['meter'],
-  { state, sockets, recovery, spans }: Pick<Relay, 'state' | 'sockets' | 'recovery' | 'spans'>,
+  { workers, recovery, spans }: Pick<Relay, 'workers' | 'recovery' | 'spans'>,
 ): void {
-  observeTraffic(meter, state)
-  observeFlows(meter, state)
-  observeSockets(meter, sockets)
-  observeSpans(meter, spans.budget)
+  observeTraffic(meter, workers)
+  observeFlows(meter, workers)
+  observeSockets(meter, workers)
+  observeWorkers(meter, workers)
+  observeSpans(meter, spans.budget, workers)
   if (recovery) observeLookUps(meter, recovery)
 }
 
-function observeTraffic(meter: Context['meter'], { counters }: RelayState): void {
+type Workers = readonly RelayWorker[]
+
+/** Of all workers together. */
+function sum(workers: Workers, of: (worker: RelayWorker) => number): number {
+  return workers.reduce((total, worker) => total + of(worker), 0)
+}
+
+function observeTraffic(meter: Context['meter'], workers: Workers): void {
   const packets = meter.createObservableCounter('earshot.relay.packets', {
     description: 'Datagrams forwarded',
     unit: '{packet}',
@@ -34,15 +43,37 @@ function observeTraffic(meter: Context['meter'], { counters }: RelayState): void
     unit: '{packet}',
   })
   observe(meter, [packets, bytes, drops], (result) => {
-    result.observe(packets, counters.packetsUp, { direction: 'up' })
-    result.observe(packets, counters.packetsDown, { direction: 'down' })
-    result.observe(bytes, counters.bytesUp, { direction: 'up' })
-    result.observe(bytes, counters.bytesDown, { direction: 'down' })
-    for (const reason of DROP_REASONS) result.observe(drops, counters.drops.of(reason), { reason })
+    result.observe(
+      packets,
+      sum(workers, ({ state }) => state.counters.packetsUp),
+      { direction: 'up' },
+    )
+    result.observe(
+      packets,
+      sum(workers, ({ state }) => state.counters.packetsDown),
+      { direction: 'down' },
+    )
+    result.observe(
+      bytes,
+      sum(workers, ({ state }) => state.counters.bytesUp),
+      { direction: 'up' },
+    )
+    result.observe(
+      bytes,
+      sum(workers, ({ state }) => state.counters.bytesDown),
+      { direction: 'down' },
+    )
+    for (const reason of DROP_REASONS) {
+      result.observe(
+        drops,
+        sum(workers, ({ state }) => state.counters.drops.of(reason)),
+        { reason },
+      )
+    }
   })
 }
 
-function observeFlows(meter: Context['meter'], { counters, flows }: RelayState): void {
+function observeFlows(meter: Context['meter'], workers: Workers): void {
   const open = meter.createObservableUpDownCounter('earshot.relay.flows', {
     description: 'Flows in the table, by state',
     unit: '{flow}',
@@ -60,11 +91,28 @@ function observeFlows(meter: Context['meter'], { counters, flows }: RelayState):
     unit: '{route}',
   })
   observe(meter, [open, evictions, decodes, recoveries], (result) => {
-    result.observe(open, flows.confirmed, { state: 'confirmed' })
-    result.observe(open, flows.unconfirmed, { state: 'unconfirmed' })
-    result.observe(evictions, flows.evicted)
-    result.observe(decodes, counters.decodes)
-    result.observe(recoveries, counters.recoveries)
+    result.observe(
+      open,
+      sum(workers, ({ state }) => state.flows.confirmed),
+      { state: 'confirmed' },
+    )
+    result.observe(
+      open,
+      sum(workers, ({ state }) => state.flows.unconfirmed),
+      { state: 'unconfirmed' },
+    )
+    result.observe(
+      evictions,
+      sum(workers, ({ state }) => state.flows.evicted),
+    )
+    result.observe(
+      decodes,
+      sum(workers, ({ state }) => state.counters.decodes),
+    )
+    result.observe(
+      recoveries,
+      sum(workers, ({ state }) => state.counters.recoveries),
+    )
   })
 }
 
@@ -78,17 +126,20 @@ function observeLookUps(meter: Context['meter'], { counters }: Recovery): void {
   })
 }
 
-function observeSpans(meter: Context['meter'], budget: SpanBudget): void {
+function observeSpans(meter: Context['meter'], budget: SpanBudget, workers: Workers): void {
   const leftOut = meter.createObservableCounter('earshot.relay.spans.left_out', {
     description: 'Spans that were not made, so that a flood fills no collector',
     unit: '{span}',
   })
   observe(meter, [leftOut], (result) => {
-    for (const [kind, count] of Object.entries(budget.leftOut)) result.observe(leftOut, count, { kind })
+    for (const kind of ['opened', 'confirmed', 'recovered', 'ended'] as const) {
+      const lost = kind === 'recovered' ? 0 : sum(workers, ({ thread }) => thread?.lost(kind) ?? 0)
+      result.observe(leftOut, budget.leftOut[kind] + lost, { kind })
+    }
   })
 }
 
-function observeSockets(meter: Context['meter'], { publics, upstream }: RelaySockets): void {
+function observeSockets(meter: Context['meter'], workers: Workers): void {
   const datagrams = meter.createObservableCounter('earshot.relay.socket.datagrams', {
     description: 'Datagrams received and sent, by socket',
     unit: '{packet}',
@@ -98,17 +149,42 @@ function observeSockets(meter: Context['meter'], { publics, upstream }: RelaySoc
     unit: '{packet}',
   })
   observe(meter, [datagrams, errors], (result) => {
-    const tell = ({ counters, local }: UdpPort): void => {
-      const socket = local.toString()
-      result.observe(datagrams, counters.received, { socket, direction: 'in' })
-      result.observe(datagrams, counters.sent, { socket, direction: 'out' })
-      result.observe(errors, counters.truncated, { socket, kind: 'truncated' })
-      result.observe(errors, counters.receiveErrors, { socket, kind: 'receive' })
-      result.observe(errors, counters.sendErrors, { socket, kind: 'send' })
+    for (const [socket, sockets] of byAddress(workers)) {
+      const count = (of: (counters: RelaySocket['counters']) => number): number =>
+        sockets.reduce((total, { counters }) => total + of(counters), 0)
+      result.observe(
+        datagrams,
+        count(({ received }) => received),
+        { socket, direction: 'in' },
+      )
+      result.observe(
+        datagrams,
+        count(({ sent }) => sent),
+        { socket, direction: 'out' },
+      )
+      result.observe(
+        errors,
+        count(({ truncated }) => truncated),
+        { socket, kind: 'truncated' },
+      )
+      result.observe(
+        errors,
+        count(({ receiveErrors }) => receiveErrors),
+        { socket, kind: 'receive' },
+      )
+      result.observe(
+        errors,
+        count(({ sendErrors }) => sendErrors),
+        { socket, kind: 'send' },
+      )
     }
-    for (const port of publics) tell(port)
-    tell(upstream)
   })
+}
+
+/** Workers share their public addresses. */
+function byAddress(workers: Workers): Map<string, RelaySocket[]> {
+  const all = workers.flatMap(({ sockets }) => [...sockets.publics, sockets.upstream])
+  return Map.groupBy(all, ({ local }) => local.toString())
 }
 
 type Observer = Parameters<Context['meter']['addBatchObservableCallback']>

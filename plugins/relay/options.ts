@@ -26,6 +26,26 @@ export const Options = Type.Object({
     },
     { default: {}, description: 'The only transceivers that this relay forwards to.' },
   ),
+  workers: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 0, maximum: 64 })], {
+    default: 'auto',
+    description:
+      'Threads that forward; 0 forwards in the event loop. auto is one thread where there are two processors or more.',
+  }),
+  pin: Type.Boolean({
+    default: true,
+    description: 'Two threads or more, and no more than processors, each stay on a processor of their own.',
+  }),
+  segments: Type.Boolean({
+    default: false,
+    description: 'Datagrams of one size to one transceiver go to the kernel as one (UDP GSO).',
+  }),
+  coalesceMicroseconds: Type.Integer({
+    minimum: 0,
+    maximum: 300,
+    default: 0,
+    description:
+      'The longest wait for more datagrams, which then share their system calls: less CPU a datagram, that much more delay.',
+  }),
   maxFlows: Type.Integer({
     minimum: 16,
     maximum: 1_048_576,

@@ -1,19 +1,26 @@
-/** Puts a relay together: sockets, state, worker, recovery and spans. */
+/** Puts a relay together: sockets, workers, recovery and spans. */
 
 import type { Address, Context, RecoveryStore, RoutingCodec } from '../../core/index.ts'
+import { eventLoopWorker } from './event-loop-worker.ts'
+import type { ForwarderEvents } from './forwarder.ts'
+import { LocalLookUps } from './local-look-ups.ts'
 import type { RelayPluginOptions } from './options.ts'
 import { parsePortRange } from './pure/allowed-routes.ts'
 import { ingressAddresses } from './pure/listen-addresses.ts'
-import { type RelayState, relayState } from './pure/relay-state.ts'
+import { type RelayOptions, relayState } from './pure/relay-state.ts'
 import { Recovery } from './recovery.ts'
-import { machineAddresses, openSockets, ownAddresses, type RelaySockets } from './sockets.ts'
+import type { RelayWorker } from './relay-worker.ts'
+import { machineAddresses, openThreadSockets, ownAddresses, type RelaySockets } from './sockets.ts'
 import { FlowSpans } from './spans.ts'
-import { RelayWorker, type WorkerEvents } from './worker.ts'
+import { cpuOf, planThreads, type ThreadPlan } from './threads/thread-plan.ts'
+import { threadedWorker } from './threads/threaded-workers.ts'
 
 /** A relay that runs. */
 export interface Relay {
-  readonly state: RelayState
-  readonly sockets: RelaySockets
+  /** At least one. */
+  readonly workers: readonly RelayWorker[]
+  /** The public addresses as clients know them; a flow's `local` is an index of this list. */
+  readonly locals: readonly Address[]
   readonly recovery: Recovery | undefined
   readonly spans: FlowSpans
   /** What answers should carry. */
@@ -34,76 +41,123 @@ export interface RelayServices {
 /** Binds and starts; `seed` is a random integer below 2^48. Rejects with EdgeError as `UdpEngine.open` does. */
 export async function startRelay(
   options: RelayPluginOptions,
-  { codec, recovery: store }: RelayServices,
+  services: RelayServices,
   context: RelayContext,
   seed: number,
 ): Promise<Relay> {
-  let worker: RelayWorker | undefined
-  const sockets = await openSockets(
-    context.udp,
-    options,
-    {
-      onClient: (local, datagram) => worker?.onClient(local, datagram),
-      onTransceiver: (datagram) => worker?.onTransceiver(datagram),
-    },
-    context.log,
-  )
-  const { locals } = sockets
-  const spans = new FlowSpans(context, locals)
-  const state = relayState({
-    codec,
-    locals,
-    maxFlows: options.maxFlows,
-    seed,
-    cluster: context.node.cluster,
-    cidrs: options.allow.cidrs,
-    ports: parsePortRange(options.allow.ports)!,
-    own: ownAddresses(sockets, machineAddresses()),
-    onFlowEnd: (flow) => spans.ended(performance.now(), flow),
-  })
-  const ending = new AbortController()
-  const recovery = store && startRecovery(state, store, context, seed, ending.signal, spans)
-  worker = new RelayWorker(state, sockets, workerEvents(spans, recovery))
-  return {
-    state,
-    sockets,
-    recovery,
-    spans,
-    ingress: ingressAddresses(locals, context.node.reachable),
-    async close() {
-      ending.abort()
-      worker?.close()
-      spans.closing(performance.now(), state.flows)
-      await sockets.close()
-    },
+  const plan = planThreads(options, services.codec, context)
+  const start = new Start(options, services, context, seed)
+  return plan ? start.inThreads(plan) : start.inEventLoop()
+}
+
+class Start {
+  readonly #options: RelayPluginOptions
+  readonly #services: RelayServices
+  readonly #context: RelayContext
+  readonly #seed: number
+  readonly #ending = new AbortController()
+
+  constructor(options: RelayPluginOptions, services: RelayServices, context: RelayContext, seed: number) {
+    this.#options = options
+    this.#services = services
+    this.#context = context
+    this.#seed = seed
   }
-}
 
-function startRecovery(
-  state: RelayState,
-  store: RecoveryStore,
-  { node }: RelayContext,
-  seed: number,
-  signal: AbortSignal,
-  spans: FlowSpans,
-): Recovery {
-  return new Recovery({
-    state,
-    store,
-    node,
-    seed,
-    signal,
-    onRecovered: (decision, tookMs) => spans.recovered(performance.now(), decision, tookMs),
-  })
-}
+  async inEventLoop(): Promise<Relay> {
+    const { udp, log } = this.#context
+    let around: Around | undefined
+    const worker = await eventLoopWorker(udp, this.#options, log, (sockets) => {
+      around = this.#around(sockets.locals)
+      const { spans, recovery } = around
+      const onFlowEnd: RelayOptions['onFlowEnd'] = (flow) => spans.ended(performance.now(), flow)
+      const state = relayState({ ...this.#rules([sockets], 1), onFlowEnd })
+      const lookUps = recovery && new LocalLookUps(state, recovery, this.#seed)
+      return {
+        state,
+        events: { onFlowEvent: around.onFlowEvent, onUnknownClient: (...at) => lookUps?.ask(...at) },
+      }
+    })
+    return this.#relay([worker], around ?? this.#around(worker.sockets.locals))
+  }
 
-function workerEvents(spans: FlowSpans, recovery: Recovery | undefined): WorkerEvents {
-  return {
-    onFlowEvent(now, decision) {
+  async inThreads({ udp, codec, threads, pins }: ThreadPlan): Promise<Relay> {
+    const { log } = this.#context
+    const sockets = await openThreadSockets(udp, this.#options, threads, log)
+    const around = this.#around(sockets[0]!.locals)
+    const { recovery, spans, onFlowEvent } = around
+    const state = this.#rules(sockets, threads)
+    const onFlowEnd = spans.ended.bind(spans)
+    const parts = { udp, codec, state, options: this.#options, log, recovery, onFlowEvent, onFlowEnd }
+    const started = await Promise.allSettled(
+      sockets.map((own, i) => threadedWorker(parts, own, i, pins ? cpuOf(udp, i) : undefined)),
+    )
+    const workers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const failure = started.find((one) => one.status === 'rejected')
+    if (failure === undefined) return this.#relay(workers, around)
+    await Promise.all(workers.map((worker) => worker.close()))
+    await Promise.all(
+      sockets.filter((own) => !workers.some((w) => w.sockets === own)).map((own) => own.close()),
+    )
+    throw failure.reason
+  }
+
+  #rules(sockets: readonly RelaySockets[], workers: number): RelayOptions {
+    const { allow, maxFlows } = this.#options
+    return {
+      codec: this.#services.codec,
+      locals: sockets[0]!.locals,
+      maxFlows: Math.ceil(maxFlows / workers),
+      seed: this.#seed,
+      cluster: this.#context.node.cluster,
+      cidrs: allow.cidrs,
+      ports: parsePortRange(allow.ports)!,
+      own: ownAddresses(sockets, machineAddresses()),
+    }
+  }
+
+  #around(locals: readonly Address[]): Around {
+    const spans = new FlowSpans(this.#context, locals)
+    const { recovery: store } = this.#services
+    const { node } = this.#context
+    const { signal } = this.#ending
+    const recovery =
+      store &&
+      new Recovery({
+        store,
+        locals,
+        node,
+        signal,
+        onRecovered: (path, tookMs) => spans.recovered(performance.now(), path, tookMs),
+      })
+    const onFlowEvent: ForwarderEvents['onFlowEvent'] = (now, decision) => {
       if (decision.event === 'opened') spans.opened(now, decision)
       else recovery?.remember(decision)
       if (decision.event === 'confirmed') spans.confirmed(now, decision)
-    },
-    onUnknownClient: (now, local, client) => recovery?.ask(now, local, client),
+    }
+    return { spans, recovery, onFlowEvent }
   }
+
+  #relay(workers: readonly RelayWorker[], { spans, recovery }: Around): Relay {
+    const { locals } = workers[0]!.sockets
+    return {
+      workers,
+      locals,
+      recovery,
+      spans,
+      ingress: ingressAddresses(locals, this.#context.node.reachable),
+      close: async () => {
+        this.#ending.abort()
+        await Promise.all(workers.map((worker) => worker.close()))
+        for (const { state } of workers) spans.closing(performance.now(), state.flows)
+      },
+    }
+  }
+}
+
+/** What is around the workers. */
+interface Around {
+  readonly spans: FlowSpans
+  readonly recovery: Recovery | undefined
+  readonly onFlowEvent: ForwarderEvents['onFlowEvent']
 }

@@ -13,7 +13,13 @@ import { SpanBudget, type SpanKind } from './pure/span-budget.ts'
 const LAST_FLOWS = 500
 
 /** Between whom a flow's packets go, and for which session. */
-type Path = Pick<Decision, 'client' | 'local' | 'transceiver' | 'session'>
+export interface FlowPath {
+  /** Which public socket the client sends to. */
+  readonly local: number
+  readonly client: Address
+  readonly transceiver: Address
+  readonly session: Uint8Array
+}
 
 /** Makes the spans. */
 export class FlowSpans {
@@ -37,8 +43,8 @@ export class FlowSpans {
   }
 
   /** The recovery store knew the client; the span lasts as long as the look-up took. */
-  recovered(now: number, decision: Decision, tookMs: number): void {
-    this.#record('recovered', 'relay.flow.recover', now - tookMs, now, decision)
+  recovered(now: number, path: FlowPath, tookMs: number): void {
+    this.#record('recovered', 'relay.flow.recover', now - tookMs, now, path)
   }
 
   /** A flow has ended; where it was confirmed, the span is its life, with what went through. */
@@ -58,7 +64,7 @@ export class FlowSpans {
     for (const flow of flows.page(0, LAST_FLOWS).flows) this.ended(now, flow)
   }
 
-  #record(kind: SpanKind, name: string, from: number, to: number, path: Path, extra = {}): void {
+  #record(kind: SpanKind, name: string, from: number, to: number, path: FlowPath, extra = {}): void {
     const { tracer, tracing } = this.#context
     if (!tracing.isOn || !this.budget.take(to, kind)) return
     const attributes = { ...addresses(path, this.#locals[path.local]!), ...extra }
@@ -67,7 +73,7 @@ export class FlowSpans {
   }
 }
 
-function addresses({ client, transceiver }: Path, local: Address) {
+function addresses({ client, transceiver }: FlowPath, local: Address) {
   return {
     'client.address': client.host,
     'client.port': client.port,

@@ -20,6 +20,7 @@ import { pluginContext } from '../../core/testing/plugin-context.ts'
 import { dgramEngine } from '../../core/udp/dgram-engine.ts'
 import { type Relay, startRelay } from '../../plugins/relay/relay.ts'
 import { bindingRequest, stunMessage } from '../stun-bytes.ts'
+import { IN_EVENT_LOOP } from './support/relay-ways.ts'
 import { Stranger } from './support/stranger.ts'
 
 const MEDIA = Buffer.from([0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xfc])
@@ -70,6 +71,7 @@ async function start({ codec: look = () => {}, store, udp = dgramEngine }: Parts
     upstream: '127.0.0.1:0',
     allow: { cidrs: ['127.0.0.0/8'], ports: '1-65535' },
     maxFlows: 64,
+    ...IN_EVENT_LOOP,
   }
   const relay = await startRelay(options, { codec, recovery: store }, pluginContext({ udp }).context, 7)
   closing.push(() => relay.close())
@@ -77,7 +79,7 @@ async function start({ codec: look = () => {}, store, udp = dgramEngine }: Parts
 }
 
 async function client(relay: Relay): Promise<Stranger> {
-  const stranger = await Stranger.open(relay.sockets.publics[0]!.local)
+  const stranger = await Stranger.open(relay.workers[0]!.sockets.publics[0]!.local)
   closing.push(() => stranger.close())
   return stranger
 }
@@ -99,7 +101,7 @@ it('a codec that throws costs the datagram that it threw at', async () => {
   const relay = await start({ codec: (ufrag) => void (ufrag === 'evil' && broken()) })
   const [good, evil] = [await client(relay), await client(relay)]
   await assertWhole(good, 'call1')
-  const { counters } = relay.sockets.publics[0]!
+  const { counters } = relay.workers[0]!.sockets.publics[0]!
   for (let n = 0; n < 5; n++) evil.send(bindingRequest('evil:client'))
   await eventually('all five are counted as lost', () => counters.receiveErrors === 5)
   await assertWhole(good, 'call1')
@@ -154,7 +156,7 @@ it('a socket that throws costs the datagrams that it threw at', async () => {
   await assertWhole(caller, 'call1')
   throws = true
   for (let n = 0; n < PACKETS; n++) caller.send(MEDIA)
-  const { counters } = relay.sockets.publics[0]!
+  const { counters } = relay.workers[0]!.sockets.publics[0]!
   await eventually('they are counted as lost', () => counters.receiveErrors === PACKETS)
   throws = false
   await assertWhole(caller, 'call1')

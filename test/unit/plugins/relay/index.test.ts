@@ -74,6 +74,10 @@ async function setUp(recovery?: RecoveryStore, reachable = false): Promise<Setup
     upstream: String(INTERNAL),
     allow: { cidrs: ['10.0.0.0/24'], ports: '3479' },
     maxFlows: 64,
+    workers: 'auto' as const,
+    pin: true,
+    segments: false,
+    coalesceMicroseconds: 0,
   }
   const { ingress } = await relayPlugin.setup(options, { codec, recovery }, host.context)
   const received: Setup['received'] = { client: [], transceiver: [] }

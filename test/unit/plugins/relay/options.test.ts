@@ -8,6 +8,10 @@ const GOOD: RelayPluginOptions = {
   listen: ['0.0.0.0:3478', '[::]:3478'],
   upstream: '127.0.0.1:0',
   allow: { cidrs: ['127.0.0.0/8'], ports: '3479' },
+  workers: 'auto',
+  pin: true,
+  segments: false,
+  coalesceMicroseconds: 0,
   maxFlows: 65536,
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import type { Recovered, RecoveryStore } from '../../../../core/index.ts'
 import { eventually } from '../../../../core/testing/check.ts'
-import type { Decision } from '../../../../plugins/relay/pure/decision.ts'
+import { LocalLookUps } from '../../../../plugins/relay/local-look-ups.ts'
 import { FAILED_MS, FRUITLESS_MS, LOOK_UP_MS } from '../../../../plugins/relay/pure/limits.ts'
 import { Recovery } from '../../../../plugins/relay/recovery.ts'
 import { at, CLIENT, LOCALS, MEDIA, SimulatedRelay, SUCCESS, T1, T2 } from './simulated-relay.ts'
@@ -35,22 +35,22 @@ function setUp(recall: Recall) {
   const controller = new AbortController()
   ending.add(controller)
   const recovery = new Recovery({
-    state: relay.state,
     store,
+    locals: LOCALS,
     node: { cluster: 1 },
-    seed: 1,
     signal: controller.signal,
-    onRecovered: (_decision: Decision, tookMs) => spans.push(tookMs),
+    onRecovered: (_path, tookMs) => spans.push(tookMs),
   })
-  return { relay, recovery, remembered, asked, spans, controller }
+  const lookUps = new LocalLookUps(relay.state, recovery, 1)
+  return { relay, recovery, lookUps, remembered, asked, spans, controller }
 }
 
 describe('an unknown client', () => {
   test('is asked about once, and what comes back carries it', async () => {
-    const { relay, recovery, asked, spans } = setUp(async () => FOUND)
+    const { relay, recovery, asked, spans, lookUps } = setUp(async () => FOUND)
     relay.now = performance.now()
     const client = at(CLIENT)
-    for (let i = 0; i < 5; i++) recovery.ask(relay.now, 0, client)
+    for (let i = 0; i < 5; i++) lookUps.ask(relay.now, 0, client)
     client.set(0, 0, 0, 0, 0)
     await eventually('the look-up has ended', () => recovery.counters.hit === 1)
     assert.deepEqual(asked, [`${LOCALS[0]} ${CLIENT}`])
@@ -78,10 +78,10 @@ describe('an unknown client', () => {
     ['with a route of another cluster', async () => ({ ...FOUND, cluster: 2 }), 'refused'],
   ] satisfies [string, Recall, keyof Recovery['counters']][]) {
     test(`${what}: nothing comes of it, and it is not repeated at once`, async () => {
-      const { recovery, relay, asked } = setUp(recall)
-      recovery.ask(performance.now(), 0, at(CLIENT))
+      const { recovery, relay, asked, lookUps } = setUp(recall)
+      lookUps.ask(performance.now(), 0, at(CLIENT))
       await eventually('the look-up has ended', () => recovery.counters[result] === 1)
-      recovery.ask(performance.now(), 0, at(CLIENT))
+      lookUps.ask(performance.now(), 0, at(CLIENT))
       assert.equal(asked.length, 1)
       assert.equal(relay.state.flows.unconfirmed, 0)
     })
@@ -91,11 +91,11 @@ describe('an unknown client', () => {
     const silence = new Promise<Recovered>((resolve) => {
       answer = resolve
     })
-    const { recovery, relay } = setUp(() => silence)
+    const { recovery, relay, lookUps } = setUp(() => silence)
     const start = performance.now()
     // Within this test the timer of AbortSignal.timeout, which holds no process open, would be all there is.
     const open = setInterval(() => {}, 1_000)
-    recovery.ask(start, 0, at(CLIENT))
+    lookUps.ask(start, 0, at(CLIENT))
     await eventually('the look-up has ended', () => recovery.counters.failed === 1)
     clearInterval(open)
     assert.ok(performance.now() - start >= LOOK_UP_MS - 1)
@@ -108,20 +108,20 @@ describe('an unknown client', () => {
     ['of whom it did not answer', () => Promise.reject(new Error('away')), FAILED_MS],
   ] satisfies [string, Recall, number][]) {
     test(`${what} is asked about again after ${pauseMs} ms`, async () => {
-      const { recovery, asked } = setUp(recall)
-      recovery.ask(performance.now(), 0, at(CLIENT))
+      const { recovery, asked, lookUps } = setUp(recall)
+      lookUps.ask(performance.now(), 0, at(CLIENT))
       const { counters } = recovery
       await eventually('the look-up has ended', () => counters.miss + counters.failed === 1)
       const ended = performance.now()
-      recovery.ask(ended + pauseMs - 50, 0, at(CLIENT))
+      lookUps.ask(ended + pauseMs - 50, 0, at(CLIENT))
       assert.equal(asked.length, 1)
-      recovery.ask(ended + pauseMs, 0, at(CLIENT))
+      lookUps.ask(ended + pauseMs, 0, at(CLIENT))
       assert.equal(asked.length, 2)
     })
   }
   test('is let go when the relay closes', async () => {
-    const { recovery, controller } = setUp(() => new Promise(() => {}))
-    recovery.ask(performance.now(), 0, at(CLIENT))
+    const { recovery, controller, lookUps } = setUp(() => new Promise(() => {}))
+    lookUps.ask(performance.now(), 0, at(CLIENT))
     controller.abort()
     await eventually('the look-up has ended', () => recovery.counters.failed === 1)
   })

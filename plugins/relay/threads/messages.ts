@@ -1,0 +1,52 @@
+/** What a relay's main thread and its worker threads say to each other, away from the packet path. All of it clones. */
+
+import type { DatagramLoopOptions } from '../../../core/index.ts'
+
+/** What a worker thread is given at its start. */
+export interface ThreadData {
+  readonly loop: DatagramLoopOptions
+  /** The relay's memory: see relayMemory. */
+  readonly memory: SharedArrayBuffer
+  readonly ring: SharedArrayBuffer
+  readonly codec: { readonly module: string; readonly data: unknown }
+  /** Addresses as text. The loop's sockets are these, in this order, and then the framed one. */
+  readonly locals: readonly string[]
+  readonly own: readonly string[]
+  readonly cluster: number
+  readonly cidrs: readonly string[]
+  readonly ports: { readonly first: number; readonly last: number }
+  readonly maxFlows: number
+  readonly seed: number
+  /** Unknown clients are asked for. */
+  readonly hasStore: boolean
+}
+
+/** To a worker; it is woken for each. */
+export type Command =
+  /** The codec is made anew, from this. */
+  | { readonly type: 'codec'; readonly data: unknown }
+  /** The end of a look-up: what the store knew, and how long the client is not looked up again, unless `found` can be used. */
+  | {
+      readonly type: 'found'
+      readonly id: number
+      readonly found: FoundText | undefined
+      readonly pauseMs: number
+    }
+
+/** What the recovery store knew, the address as text. */
+export interface FoundText {
+  readonly cluster: number
+  readonly transceiver: string
+  readonly session: Uint8Array
+}
+
+/** From a worker. */
+export type Report =
+  /** The loop begins. */
+  | { readonly type: 'runs' }
+  /** There is something in the ring. */
+  | { readonly type: 'events' }
+  /** A client is unknown; answered by `found`. */
+  | { readonly type: 'unknown'; readonly id: number; readonly local: number; readonly client: string }
+  /** What became of `found`: whether a route was made of it. */
+  | { readonly type: 'used'; readonly id: number; readonly isUsed: boolean }

@@ -1,0 +1,211 @@
+/**
+ * The relay's workers in threads of their own. The main thread opens their sockets and makes their memory before any of
+ * them runs; it hears what their flows went through, asks the store for them, and replaces one that dies.
+ */
+
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import {
+  type Context,
+  clockOffset,
+  type PortableCodec,
+  parseAddress,
+  type Recovered,
+  type ThreadControl,
+  type ThreadSocket,
+  type ThreadUdp,
+} from '../../../core/index.ts'
+import type { ForwarderEvents } from '../forwarder.ts'
+import type { RelayPluginOptions } from '../options.ts'
+import type { FlowView } from '../pure/flow-view.ts'
+import { relayMemory } from '../pure/relay-memory.ts'
+import { type RelayOptions, type RelayState, relayState } from '../pure/relay-state.ts'
+import type { Recovery } from '../recovery.ts'
+import type { RelayWorker, WorkerThread } from '../relay-worker.ts'
+import type { RelaySockets } from '../sockets.ts'
+import { FlowRing } from './flow-ring.ts'
+import type { Command, Report, ThreadData } from './messages.ts'
+import { Supervisor } from './supervisor.ts'
+
+/** Events of flows that may wait for the main thread. */
+const RING_RECORDS = 4_096
+
+/** The built package has JavaScript only, the clone TypeScript only. */
+const ENTRY = new URL(`./worker-thread${extname(import.meta.filename)}`, import.meta.url)
+
+/** What all workers of a relay share. */
+export interface ThreadParts {
+  readonly udp: ThreadUdp
+  readonly codec: PortableCodec
+  /** For each worker; its own share of the flows. */
+  readonly state: RelayOptions
+  readonly options: Pick<RelayPluginOptions, 'segments' | 'coalesceMicroseconds'>
+  readonly log: Context['log']
+  readonly recovery: Recovery | undefined
+  readonly onFlowEvent: ForwarderEvents['onFlowEvent']
+  onFlowEnd(now: number, flow: FlowView): void
+}
+
+/** Starts a worker on its sockets, which it closes at its end; `cpu` is the processor it stays on. */
+export async function threadedWorker(
+  parts: ThreadParts,
+  sockets: RelaySockets<ThreadSocket>,
+  number: number,
+  cpu: number | undefined,
+): Promise<RelayWorker> {
+  const worker = new ThreadedWorker(parts, sockets, number, cpu)
+  await worker.start()
+  return worker
+}
+
+class ThreadedWorker implements RelayWorker {
+  readonly state: RelayState
+  readonly sockets: RelaySockets<ThreadSocket>
+  readonly thread: WorkerThread
+  readonly #parts: ThreadParts
+  readonly #control: ThreadControl
+  readonly #supervisor: Supervisor
+  readonly #ring: FlowRing
+  readonly #asked = new Map<number, (isUsed: boolean) => void>()
+  readonly #stopListening: (() => void) | undefined
+
+  constructor(
+    parts: ThreadParts,
+    sockets: RelaySockets<ThreadSocket>,
+    number: number,
+    cpu: number | undefined,
+  ) {
+    this.#parts = parts
+    this.sockets = sockets
+    const memory = relayMemory(parts.state.maxFlows)
+    const ring = FlowRing.memory(RING_RECORDS)
+    this.state = relayState(parts.state, memory)
+    this.#ring = new FlowRing(ring)
+    this.#control = parts.udp.control()
+    const name = `relay worker ${number}`
+    const data = dataOf(parts, sockets, this.#control, memory, ring, cpu)
+    this.#supervisor = new Supervisor(name, this.#control, parts.log, {
+      spawn: () => {
+        const codec = { module: parts.codec.module, data: parts.codec.data }
+        return new Worker(ENTRY, { name, workerData: { ...data, codec } satisfies ThreadData })
+      },
+      onReport: (report) => this.#hear(report),
+      onGone: () => this.#gone(),
+    })
+    this.thread = this.#figures()
+    this.#stopListening = parts.codec.onChange?.(() => this.#say({ type: 'codec', data: parts.codec.data }))
+  }
+
+  async start(): Promise<void> {
+    await this.#supervisor.start().catch((error: unknown) => {
+      this.#control.close()
+      throw error
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening?.()
+    await this.#supervisor.close()
+    this.#read()
+    await this.sockets.close()
+    this.#control.close()
+  }
+
+  #figures(): WorkerThread {
+    const supervisor = this.#supervisor
+    const { words } = this.#control
+    const ring = this.#ring
+    return {
+      get batches() {
+        return words.batches
+      },
+      get busyMs() {
+        return words.busyMs
+      },
+      get restarts() {
+        return supervisor.restarts
+      },
+      lost: (kind) => ring.lost(kind),
+      kill: () => supervisor.kill(),
+    }
+  }
+
+  #say(command: Command): void {
+    this.#supervisor.post(command)
+  }
+
+  #hear(report: Report): void {
+    if (report.type === 'events') this.#read()
+    else if (report.type === 'unknown') void this.#lookUp(report.id, report.local, report.client)
+    else if (report.type === 'used') {
+      this.#asked.get(report.id)?.(report.isUsed)
+      this.#asked.delete(report.id)
+    }
+  }
+
+  #read(): void {
+    this.#ring.read({
+      onEvent: (now, decision) => this.#parts.onFlowEvent(now, decision),
+      onEnded: (now, flow) => this.#parts.onFlowEnd(now, flow),
+    })
+  }
+
+  async #lookUp(id: number, local: number, text: string): Promise<void> {
+    const client = parseAddress(text)
+    if (client === undefined) return
+    let isAnswered = false
+    const pauseMs = await this.#parts.recovery?.lookUp(local, client, (found) => {
+      const isUsed = this.#use(id, found)
+      isAnswered = true
+      return isUsed
+    })
+    if (!isAnswered) this.#say({ type: 'found', id, found: undefined, pauseMs: pauseMs ?? 0 })
+  }
+
+  #use(id: number, { cluster, transceiver, session }: Recovered): Promise<boolean> {
+    const found = { cluster, transceiver: transceiver.toString(), session: session.slice() }
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#asked.set(id, resolve)
+    this.#say({ type: 'found', id, found, pauseMs: 0 })
+    return promise
+  }
+
+  /** What the thread was asked is not answered any more. */
+  #gone(): void {
+    this.#read()
+    for (const resolve of this.#asked.values()) resolve(false)
+    this.#asked.clear()
+  }
+}
+
+function dataOf(
+  { state, options, recovery }: ThreadParts,
+  { publics, upstream, locals }: RelaySockets<ThreadSocket>,
+  control: ThreadControl,
+  memory: SharedArrayBuffer,
+  ring: SharedArrayBuffer,
+  cpu: number | undefined,
+): Omit<ThreadData, 'codec'> {
+  return {
+    loop: {
+      sockets: [
+        ...publics.map(({ shared }) => ({ ...shared, segments: false })),
+        { ...upstream.shared, segments: options.segments },
+      ],
+      control: control.shared,
+      coalesceMicroseconds: options.coalesceMicroseconds,
+      cpu,
+      clockOffset: clockOffset(),
+    },
+    memory,
+    ring,
+    locals: locals.map(String),
+    own: state.own.map(String),
+    cluster: state.cluster,
+    cidrs: state.cidrs,
+    ports: state.ports,
+    maxFlows: state.maxFlows,
+    seed: state.seed,
+    hasStore: recovery !== undefined,
+  }
+}
