@@ -9,6 +9,7 @@ import { parseKeys, type RoutingKey } from './keys.ts'
 
 /** What becomes of a change in the file. */
 export interface KeysFileHandlers {
+  /** What it throws is told to `onBad`. */
   onKeys(keys: RoutingKey[]): void
   /** Once for each bad content, not for each reading. */
   onBad(reason: string): void
@@ -44,7 +45,7 @@ export class KeysFile {
   }
 
   /**
-   * Reads the file and tells what changed. By content: a modification time can be the same for two writes, and a
+   * Reads the file and tells what changed; never rejects. By content: a modification time can be the same for two writes, and a
    * mounted secret changes by its links.
    */
   async poll(): Promise<void> {
@@ -52,7 +53,7 @@ export class KeysFile {
     if (reading.text === this.#last) return
     this.#last = reading.text
     if ('reason' in reading) this.#handlers.onBad(reading.reason)
-    else this.#handlers.onKeys(reading.keys)
+    else this.#give(reading.keys)
   }
 
   /** Polls every `period` ms until `stop`; keeps no process alive. */
@@ -71,6 +72,15 @@ export class KeysFile {
     clearTimeout(this.#timer)
   }
 
+  /** Keys that cannot be taken are a bad content too: the watch goes on. */
+  #give(keys: RoutingKey[]): void {
+    try {
+      this.#handlers.onKeys(keys)
+    } catch (error) {
+      this.#handlers.onBad(`its keys cannot be taken (${reasonOf(error)})`)
+    }
+  }
+
   async #read(): Promise<Reading> {
     let text: string
     try {
@@ -82,7 +92,11 @@ export class KeysFile {
     try {
       return { text, keys: parseKeys(text) }
     } catch (error) {
-      return { text, reason: error instanceof Error ? error.message : String(error) }
+      return { text, reason: reasonOf(error) }
     }
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -14,6 +14,8 @@ export const RoutingKey = Type.Object(
   },
   { additionalProperties: false },
 )
+
+/** A key as it was checked. */
 export type RoutingKey = Static<typeof RoutingKey>
 
 /** Ids that are there twice, by their place in the list. */

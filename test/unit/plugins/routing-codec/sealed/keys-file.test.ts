@@ -70,6 +70,25 @@ test('a file that cannot be read keeps the keys in use until it can', async (t) 
   assert.deepEqual(told, ['it cannot be read (EISDIR)', 'keys 2,1'])
 })
 
+test('keys that cannot be taken are told of, and the next are taken', async (t) => {
+  const path = join(await folder(t), 'keys.json')
+  await writeFile(path, good(1))
+  const told: string[] = []
+  const file = new KeysFile(path, {
+    onKeys(keys) {
+      if (keys.length === 1) throw new Error('no cipher')
+      told.push(`keys ${keys.map(({ id }) => id)}`)
+    },
+    onBad: (reason) => told.push(reason),
+  })
+  await file.load()
+  await writeFile(path, good(2))
+  await file.poll()
+  await writeFile(path, good(2, 1))
+  await file.poll()
+  assert.deepEqual(told, ['its keys cannot be taken (no cipher)', 'keys 2,1'])
+})
+
 test('a Kubernetes secret, which changes by its links, is followed', async (t) => {
   // As kubelet does it: keys.json → ..data/keys.json, ..data → a folder of its own for each version.
   const mount = await folder(t)
