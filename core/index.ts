@@ -27,6 +27,16 @@ export { Aes128Ctr, Aes128Gcm, HmacSha1 } from './ffi/openssl-ciphers.ts'
 export { DtlsConnection, type DtlsRole, type DtlsSecrets } from './ffi/openssl-connection.ts'
 export { DtlsContext, type DtlsContextOptions, type KeyPair } from './ffi/openssl-context.ts'
 export { pseudorandom } from './ffi/openssl-prf.ts'
+export {
+  FRAME_FAULTS,
+  type FrameDirection,
+  type FrameFault,
+  type Framing,
+  framing,
+  plainFraming,
+  SPP_MAC_LENGTH,
+} from './framing.ts'
+export { checkFraming, type FrameKey, keysOf, MacOption } from './framing-option.ts'
 export { givenKey } from './http-auth.ts'
 export { answerErrors } from './http-errors.ts'
 export { addWebSockets } from './http-websocket.ts'
