@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const extension = extname(import.meta.filename)
 
 /** The folder that holds core/ and plugins/, as a URL ending in a slash. */
-export const INSTALLATION = new URL('../', import.meta.url)
+const INSTALLATION = new URL('../', import.meta.url)
 
 const DOORS: Readonly<Record<string, string>> = {
   earshot: new URL(`core/index${extension}`, INSTALLATION).href,

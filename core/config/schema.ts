@@ -25,7 +25,7 @@ export function asSchema(value: unknown): Schema {
 }
 
 /** The schema of one property of an object schema. */
-export function propertySchema(schema: Schema, key: string): Schema | undefined {
+function propertySchema(schema: Schema, key: string): Schema | undefined {
   const { properties } = schema
   if (properties && Object.hasOwn(properties, key)) return properties[key]
   for (const [pattern, inner] of Object.entries(schema.patternProperties ?? {})) {

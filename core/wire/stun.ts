@@ -14,7 +14,7 @@ export const STUN_BINDING_ERROR = 0x0111
 export const STUN_HEADER_LENGTH = 20
 
 /** Two ufrags of 256 characters and a colon (RFC 8839 §5.4); RFC 5389 §15.3 says the same. */
-export const MAX_USERNAME_LENGTH = 513
+const MAX_USERNAME_LENGTH = 513
 
 const COOKIE = 0x2112a442
 const USERNAME = 0x0006

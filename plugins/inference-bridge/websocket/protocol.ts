@@ -6,7 +6,7 @@
 import { type BridgeCall, EdgeError, type JsonObject, type Played } from '../../../core/index.ts'
 
 /** Types that only the bridge and the backend use; a client's event of such a type is refused. */
-export const RESERVED: ReadonlySet<string> = new Set([
+const RESERVED: ReadonlySet<string> = new Set([
   'call.start',
   'call.end',
   'audio.tag',

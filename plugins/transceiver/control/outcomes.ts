@@ -3,7 +3,7 @@
 import type { Meter } from '@opentelemetry/api'
 
 /** The closed set: first what became of those that were to be passed on, then of those that came to the control port. */
-export const OUTCOMES = [
+const OUTCOMES = [
   'passed',
   'unreachable',
   'silent',

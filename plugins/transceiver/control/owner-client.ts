@@ -18,7 +18,7 @@ export const PROOF = 'earshot-control'
 export const PREFIX = '/control'
 
 /** How long an owner may take for its answer, in milliseconds. */
-export const ANSWER_MS = 3000
+const ANSWER_MS = 3000
 
 /** The largest answer, in bytes. */
 const MAX_ANSWER = 1_048_576

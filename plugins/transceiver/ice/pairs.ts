@@ -14,10 +14,10 @@ import { clonePath, type Path, sameEnds } from './path.ts'
 import { PathCheck } from './path-check.ts'
 
 /** How long a check keeps a pair eligible (RFC 7675 checks come up to 6 s apart), in milliseconds. */
-export const FRESH = 13_000
+const FRESH = 13_000
 
 /** How many pairs a session remembers. */
-export const MOST_PAIRS = 8
+const MOST_PAIRS = 8
 
 /** A pair that is not in use is forgotten this long after its last check, in milliseconds. */
 export const FORGET = 60_000

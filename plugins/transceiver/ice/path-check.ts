@@ -10,7 +10,7 @@ import type { Generation } from './generation.ts'
 export const TRIES: readonly number[] = [0, 150, 450]
 
 /** How long an answer to any of them counts, in milliseconds after the start. */
-export const CHECK_LIFE = 2000
+const CHECK_LIFE = 2000
 
 /** The check of one path. All tries are one transaction, so a late answer to an early try counts. */
 export class PathCheck {

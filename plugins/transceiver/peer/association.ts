@@ -17,7 +17,7 @@ import { SharedTimer } from './shared-timer.ts'
 import { isInit, loadWeriftSctp, STATE, type WeriftChunk, type WeriftSctp } from './werift-private.ts'
 
 /** 1200 bytes less a DTLS 1.2 AES-GCM record's 37, rounded down to SCTP's four. */
-export const SCTP_MTU = 1160
+const SCTP_MTU = 1160
 const LOCAL_PORT = 5000
 const LIMITS = Object.freeze({ window: 524_288, fragments: 4096, streams: 64 })
 const MAX_PENDING = 256

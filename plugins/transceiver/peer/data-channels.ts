@@ -11,7 +11,7 @@ import { DCEP_ACK, PPID, readDcep, writeDcepOpen } from './dcep.ts'
 /** At most this many channels at a time; another is reset at once. */
 export const MAX_CHANNELS = 16
 /** The largest message taken, in bytes. */
-export const MAX_INCOMING_MESSAGE = 262_144
+const MAX_INCOMING_MESSAGE = 262_144
 /** The most that waits to be sent or acknowledged, in bytes. */
 export const MAX_QUEUED = 1_048_576
 /** What a queued message costs beside its bytes, so that many small ones are bounded too. */

@@ -12,7 +12,7 @@ import type { MediaDirection } from './offered-audio.ts'
 import { MAX_MESSAGE_SIZE } from './offered-data.ts'
 
 /** Our SCTP port. */
-export const SCTP_PORT = 5000
+const SCTP_PORT = 5000
 
 /** What an answer says of our own side. */
 export interface AnswerOptions {

@@ -8,7 +8,7 @@ import { EdgeError } from '../../../core/index.ts'
 import type { Fingerprint } from '../peer/dtls-fingerprints.ts'
 
 /** An offer may have this many bytes, lines and m-lines. */
-export const SDP_LIMITS = Object.freeze({ bytes: 65_536, lines: 4096, media: 32 })
+const SDP_LIMITS = Object.freeze({ bytes: 65_536, lines: 4096, media: 32 })
 
 /** The fields of an m-line (RFC 8866 §5.14). */
 export interface MediaLine {
