@@ -14,7 +14,7 @@ import { type Post, Refused } from './signaling.ts'
 /** The repository. */
 export const ROOT = join(import.meta.dirname, '..', '..')
 
-/** Relay, transceiver and loopback bridge, as `npm start` has them. */
+/** Relay, transceiver and loopback bridge in one process. */
 export const LOOPBACK_ROLE = join(ROOT, 'deploy', 'roles', 'loopback.json')
 
 const ANY_PORTS = {
