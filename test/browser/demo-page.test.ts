@@ -72,6 +72,10 @@ describe('the demo page', { skip }, () => {
     await sendAndHearBack(page, 'hello')
     await sendAndHearBack(page, '{"type":"session.update","session":{}}')
     assert.equal(await page.locator('#events li').count(), 4)
+    // It tells of no turns, so what is heard of both sides makes them.
+    await until(page, `earshotDemo.floor === 'both'`)
+    const turns = await page.locator('#turns li').allTextContents()
+    assert.match(turns.join('\n'), /You.*\n.*Edge.* behind you.*\n.*Youhello/)
     await until(page, 'earshotDemo.stats?.codec')
     assert.match((await text(page, 'stats')) ?? '', /Round trip.*ms.*Jitter.*ms.*Loss.*%.*Opus/)
     await page.click('#call')

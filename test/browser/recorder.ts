@@ -62,7 +62,8 @@ function counters(page: Page, { peerConnection }: Source): Promise<{ concealed: 
   return page.evaluate(`(async () => {
     const report = [...(await (${peerConnection}).getStats()).values()]
     const inbound = report.find(({ type, kind }) => type === 'inbound-rtp' && kind === 'audio')
-    return { concealed: inbound.concealedSamples, lost: inbound.packetsLost }
+    // Nothing is counted before the first packet.
+    return { concealed: inbound?.concealedSamples ?? 0, lost: inbound?.packetsLost ?? 0 }
   })()`)
 }
 

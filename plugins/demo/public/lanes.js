@@ -24,7 +24,7 @@ export class Lanes {
     const view = part(element, 'view')
     for (const [who, name] of Object.entries(NAMES)) {
       part(view, 'ground').dataset.who = who
-      const label = part(element, 'name')
+      const label = part(element, 'side')
       label.dataset.who = who
       label.textContent = name
     }

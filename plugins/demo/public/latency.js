@@ -24,9 +24,9 @@ export class LatencyPanel {
     const count = latency?.count
     this.#count.textContent = latency ? `of ${count === 1 ? '1 turn' : `${count} turns`}` : ''
     const newest = turns.findLast((turn) => turn.latency)?.latency
-    median.show(latency?.totalMs, 'ms', 'you stop → it sounds')
-    last.show(newest?.totalMs, 'ms', '')
-    notice.show(latency?.noticeMs, 'ms', 'you stop → it notices')
-    answer.show(latency?.answerMs, 'ms', 'it notices → it sounds')
+    median.show(latency?.totalMs, 'ms', 'you → sound')
+    last.show(newest?.totalMs, 'ms', 'you → sound')
+    notice.show(latency?.noticeMs, 'ms', 'you → noticed')
+    answer.show(latency?.answerMs, 'ms', 'noticed → sound')
   }
 }

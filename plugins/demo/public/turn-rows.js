@@ -54,7 +54,6 @@ export class TurnList {
     const row = { item }
     for (const name of ['time', 'who', 'body', 'long']) row[name] = part(item, name)
     for (const name of ['text', 'bar', 'came', 'cut']) row[name] = part(row.body, name)
-    row.time.textContent = clock(turn.startMs)
     row.who.textContent = NAMES[turn.who]
     this.#rows.set(turn.id, row)
     return row
@@ -78,11 +77,12 @@ export class TurnList {
   }
 }
 
-function fill({ item, text, bar, came, cut, long }, turn, now, widest) {
+function fill({ item, time, text, bar, came, cut, long }, turn, now, widest) {
   const { kind, startMs, endMs = now } = turn
   const spoken = kind === 'speech'
   const says = remarks(turn)
   item.dataset.kind = kind
+  time.textContent = clock(startMs)
   item.toggleAttribute('data-open', turn.endMs === undefined)
   item.toggleAttribute('data-cut', turn.cut !== undefined)
   text.hidden = turn.text === ''

@@ -35,7 +35,7 @@ export const NAMES = { you: 'You', edge: 'Edge' }
 export function length(ms) {
   if (ms < 999.5) return `${Math.round(ms)} ms`
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`
-  return clock(ms)
+  return clock(Math.round(ms / 1000) * 1000)
 }
 
 /** A point in time: `0:07`. */

@@ -52,3 +52,11 @@ declare module '*/demo/public/turns.js' {
   ): { count: number; totalMs: number; noticeMs?: number; answerMs?: number } | undefined
   export function median(values: readonly number[]): number | undefined
 }
+
+declare module '*/demo/public/words.js' {
+  import type { Turn } from '*/demo/public/turns.js'
+  export function length(ms: number): string
+  export function clock(ms: number): string
+  export function remarks(turn: Turn): { came: string | undefined; cut: string | undefined }
+  export function sentence(turn: Turn): string
+}
