@@ -81,11 +81,6 @@ export class MediaSender {
     return this.#queue.queuedMs
   }
 
-  /** What is queued at most before a talkspurt begins. */
-  get cushionMs(): number {
-    return this.#cushion.ms
-  }
-
   /** True while `tick` has something to do. */
   get busy(): boolean {
     return this.#talkspurt.active || this.#queue.queuedMs > 0
