@@ -85,7 +85,10 @@ function plain({ code, message }: FastifyError): string {
   return message
 }
 
-/** Answers a request that Node could not even parse, then closes the connection. */
+/** How long the answer to what is no HTTP may take to arrive, in milliseconds. */
+const LINGER_MS = 1000
+
+/** Answers a request that Node could not even parse, then closes the connection, whether or not the other side does. */
 export function answerBrokenRequest(cause: Error, socket: Socket): void {
   if (!socket.writable || (isObject(cause) && cause.code === 'ECONNRESET')) {
     socket.destroy()
@@ -97,6 +100,8 @@ export function answerBrokenRequest(cause: Error, socket: Socket): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function brokenRequest(code: string): [number, EdgeError] {

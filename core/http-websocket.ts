@@ -1,5 +1,6 @@
 /** WebSockets on a listener: routes with `websocket: true` take them, every other path answers as it does to anybody. */
 
+import type { IncomingMessage } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { KEY_SUBPROTOCOL } from './http-auth.ts'
@@ -8,10 +9,18 @@ import { KEY_SUBPROTOCOL } from './http-auth.ts'
 export const MAX_WEBSOCKET_MESSAGE = 262_144
 
 /**
- * Makes a listener take upgrades. On the whole listener, so that an upgrade that is refused, or that no route wants,
- * also has its connection closed: Node's own time limits do not reach it any more.
+ * Makes a listener take upgrades, before its routes are added. Only to the paths of routes that want them: a request that
+ * asks for one elsewhere stays a request like any other, with its answer and under Node's time limits, which reach no
+ * connection that was upgraded. On the whole listener, so that an upgrade that is refused also has its connection closed.
  */
 export async function addWebSockets(instance: FastifyInstance): Promise<void> {
+  const paths = new Set<string>()
+  instance.addHook('onRoute', ({ url, websocket: isOne }) => {
+    if (isOne) paths.add(url)
+  })
+  const shouldUpgradeCallback = ({ method, url = '' }: IncomingMessage): boolean =>
+    method === 'GET' && paths.has(url.split('?', 1)[0]!)
+  Object.assign(instance.server, { shouldUpgradeCallback })
   await instance.register(websocket, {
     options: { maxPayload: MAX_WEBSOCKET_MESSAGE, perMessageDeflate: false, handleProtocols },
     errorHandler: (error, socket, request) => {

@@ -148,6 +148,21 @@ test('what is not HTTP gets the same shape', async () => {
   await edge.close()
 })
 
+test('what is not HTTP holds no connection, though it never ends its own side', async () => {
+  const { edge } = await edgeWith()
+  const taken = once(edge.http.server, 'connection')
+  const socket = connect({ port: edge.address.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.resume().write('this is no request\r\n\r\n')
+  const [held] = await taken
+  try {
+    await once(held, 'close', { signal: AbortSignal.timeout(10_000) })
+    assert.equal(socket.writableEnded, false)
+  } finally {
+    socket.destroy()
+    await edge.close()
+  }
+})
+
 test('a key names its caller; a missing, a wrong and a malformed one are refused', async () => {
   const { edge } = await edgeWith({ http: { listen: '127.0.0.1:0', keys: KEYS } })
   const as = (authorization?: string) =>
