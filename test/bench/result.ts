@@ -24,6 +24,8 @@ export interface BenchFigure {
 export interface BenchResult {
   readonly name: string
   readonly figures: readonly BenchFigure[]
+  /** What one should know to read them: versions, peers that are missing. */
+  readonly notes?: readonly string[]
 }
 
 /** How to run: `quick` is a smoke test whose figures mean little. */

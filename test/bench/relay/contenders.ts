@@ -2,7 +2,7 @@
 
 import type { UfragForm } from './load-protocol.ts'
 import { type Place, productCommand, type Variant } from './product.ts'
-import { type Program, writeNginxConfig } from './programs.ts'
+import { writeNginxConfig } from './programs.ts'
 
 /** One relay under measurement. */
 export interface Contender {
@@ -59,9 +59,4 @@ export function product(name: string, variant: Variant, cpus: 1 | 2 = 1): Conten
 
 function base(name: string): Omit<Contender, 'command'> {
   return { name, form: 'hex', cpus: 1, hasSeveralThreads: false, hasManyFlows: true, isNode: false }
-}
-
-/** The command of a program that is there. */
-export function commandOf(program: Program): string | undefined {
-  return 'command' in program ? program.command : undefined
 }

@@ -32,8 +32,9 @@ const BATCHES_A_TURN = 4
 
 const SENT_A_TURN = 32
 
-/** What is sent last needs time to come back. */
+/** What is sent last needs time to come back, but when nothing has come for a while nothing will. */
 const LAST_MS = 250
+const SILENCE_MS = 30
 
 /** What the counters said at one moment. */
 interface Mark {
@@ -53,6 +54,8 @@ export class Load {
   readonly #views: ReturnType<typeof viewsOf>
   readonly #times = new Histogram()
   #atOrder = 0
+  /** When media of this run came back last. */
+  #heard = 0
   #confirmed = new Uint8Array(0)
   #unconfirmed = 0
   #received = 0
@@ -106,11 +109,10 @@ export class Load {
     const warmed = paced
     paced = this.#pace(begin, this.#to, order, paced)
     const last = this.#mark(order.pid)
-    this.#drainFor(LAST_MS, () => true)
-    return this.#sample(order, first, last, {
-      sent: paced.sent - warmed.sent,
-      skipped: paced.skipped - warmed.skipped,
-    })
+    const sent = paced.sent - warmed.sent
+    this.#heard = performance.now()
+    this.#drainFor(LAST_MS, () => this.#times.total < sent && performance.now() - this.#heard < SILENCE_MS)
+    return this.#sample(order, first, last, { sent, skipped: paced.skipped - warmed.skipped })
   }
 
   /** Sends what is due until a moment, and hears. */
@@ -177,6 +179,7 @@ export class Load {
   #hear(at: number, length: number, now: number): void {
     const sent = sentAt(this.#views, at, length, this.#run)
     if (sent >= 0) {
+      this.#heard = now
       if (sent >= this.#from && sent < this.#to) this.#times.add(now - sent)
       return
     }

@@ -16,6 +16,9 @@ const START_WITHIN_MS = 20_000
 const FIRST_PORT = 20_000
 const LAST_PORT = 32_000
 
+/** Ports that somebody here was told are free. */
+const given = new Set<number>()
+
 /** One that runs. It is stopped at the end of the scope: `await using`. */
 export class RelayUnderTest implements AsyncDisposable {
   readonly contender: Contender
@@ -80,8 +83,10 @@ async function untilBound(child: ChildProcess, port: number, name: string): Prom
 export async function freePorts(count: number): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
     const first = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT))
-    const free = await Promise.all(Array.from({ length: count }, (_, i) => isFree(first + i)))
-    if (free.every(Boolean)) return first
+    const ports = Array.from({ length: count }, (_, i) => first + i)
+    if (ports.some((port) => given.has(port))) continue
+    for (const port of ports) given.add(port)
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first
   }
   throw new Error(`no ${count} free UDP ports between ${FIRST_PORT} and ${LAST_PORT}`)
 }

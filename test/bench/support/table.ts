@@ -3,7 +3,7 @@
 import type { BenchFigure, BenchResult } from '../result.ts'
 
 /** The table's text. */
-export function toTable({ name, figures }: BenchResult, quick: boolean): string {
+export function toTable({ name, figures, notes = [] }: BenchResult, quick: boolean): string {
   const rows = [['figure', 'ours', 'beside it', 'ratio', 'target', ''], ...figures.flatMap(toRows)]
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   const lines = rows.map((row) =>
@@ -16,7 +16,7 @@ export function toTable({ name, figures }: BenchResult, quick: boolean): string 
   )
   const rule = '-'.repeat(Math.max(...lines.map((line) => line.length)))
   const title = quick ? `${name} (quick: a smoke test, not a measurement)` : name
-  return [title, rule, lines[0], rule, ...lines.slice(1), rule].join('\n')
+  return [title, rule, lines[0], rule, ...lines.slice(1), rule, ...notes].join('\n')
 }
 
 const NUMERIC = new Set([1, 3])

@@ -1,0 +1,80 @@
+/** One run over all relays, phase by phase. */
+
+import type { Contender } from './contenders.ts'
+import type { Besides } from './figures.ts'
+import { NAMES } from './line-up.ts'
+import type { LoadDriver } from './load-driver.ts'
+import { FEW_FLOWS, type Plan } from './plan.ts'
+import type { RelayUnderTest } from './relay-under-test.ts'
+import { costs, delays, highestRates, mostFlows, type Run, warmUp } from './rounds.ts'
+import { Sampler, Series } from './sampler.ts'
+
+/** What was seen, and what our relay's threads collected meanwhile, warmed up. */
+export interface Measured {
+  readonly run: Run
+  readonly collections: Pick<Besides, 'scavenges' | 'markSweeps' | 'forwarded'>
+}
+
+/** Starts a relay on its processors. */
+type Start = (contender: Contender) => Promise<RelayUnderTest>
+
+/** Starts all and measures them. */
+export async function measure(
+  plan: Plan,
+  load: LoadDriver,
+  contenders: readonly Contender[],
+  start: Start,
+): Promise<Measured> {
+  const run = newRun(plan, load)
+  await using stack = new AsyncDisposableStack()
+  const started = await Promise.allSettled(contenders.map(async (one) => stack.use(await start(one))))
+  const relays = started.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+  const named = (...names: string[]): RelayUnderTest[] =>
+    relays.filter(({ contender }) => names.includes(contender.name))
+  const [ours] = named(NAMES.ours)
+  if (!ours) throw new Error('our relay has not the options that it is measured with')
+  await warmUp(run, relays)
+  const before = counts(ours)
+  await phases(run, named)
+  const after = counts(ours)
+  if (plan.mostFlows > 0) await mostFlows(run, ours, stack.use(await start(ours.contender)))
+  const collections = {
+    scavenges: after.scavenges - before.scavenges,
+    markSweeps: after.markSweeps - before.markSweeps,
+    forwarded: after.forwarded - before.forwarded,
+  }
+  return { run, collections }
+}
+
+async function phases(run: Run, named: (...names: string[]) => RelayUnderTest[]): Promise<void> {
+  const { c, cCoalescing, cSegments, go, nginx, ours, coalescing, segments, eventLoop, dgram, twoWorkers } =
+    NAMES
+  const plain = named(c, go, nginx, ours, eventLoop, dgram)
+  const moderate = [...plain, ...named(cCoalescing, coalescing)]
+  const saturated = [...plain, ...named(cSegments, segments)]
+  await costs(run, FEW_FLOWS, moderate, saturated)
+  await highestRates(run, [...saturated, ...named(coalescing, twoWorkers)])
+  await delays(run, [...plain, ...named(coalescing)])
+  const many = named(c, go, ours, dgram)
+  if (run.plan.manyFlows > 0) await costs(run, run.plan.manyFlows, many, many)
+}
+
+function newRun(plan: Plan, load: LoadDriver): Run {
+  const { warmMs, measureMs, retryUntilMs } = plan
+  const sampler = new Sampler(load, { warmMs, measureMs, until: performance.now() + retryUntilMs })
+  return {
+    plan,
+    sampler,
+    series: new Series(),
+    capacity: new Map(),
+    highest: new Map(),
+    grown: undefined,
+  }
+}
+
+function counts({ collections: { scavenges, markSweeps }, forwarded }: RelayUnderTest) {
+  return { scavenges, markSweeps, forwarded }
+}
