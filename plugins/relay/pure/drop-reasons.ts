@@ -22,6 +22,9 @@ export const DROP_REASONS = [
   'table_full', // every place of a full table is held by a confirmed flow
   // from the internal socket
   'bad_frame', // no framing header
+  'mac_missing', // with framing.mac: no tag
+  'mac_key', // a tag by a key that is not ours
+  'mac_wrong', // a tag that is wrong: altered, or not made with our key
   'unknown_proxy', // framed for an address that is not one of ours
   'no_flow', // framed for a client without a flow
   'not_own_transceiver', // from an address that is no route of the flow

@@ -24,6 +24,8 @@ import { writeSession } from './session-words.ts'
 /** Ends what is over: pending and recovered routes out of time, and a stale live route beside a fresh one. */
 export function settleRoutes(now: number, flow: number, routes: RouteTable): void {
   let route = routes.first(flow)
+  // As it nearly always is: one route that is live, which alone is never over.
+  if (route !== 0 && routes.next(route) === 0 && routes.kind(route) === ROUTE_LIVE) return
   while (route !== 0) {
     const next = routes.next(route)
     if (isOver(now, flow, route, routes)) {

@@ -4,7 +4,7 @@
  * ufrag is decoded.
  */
 
-import { type Address, packetKind, readStun, STUN_BINDING_REQUEST } from '../../../core/index.ts'
+import { type Address, packetKind, readStun, SPP_LENGTH, STUN_BINDING_REQUEST } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'
 import { DROP_REASONS, type DropReason } from './drop-reasons.ts'
 import { addPending, settleRoutes } from './flow-routes.ts'
@@ -47,7 +47,7 @@ function decide(
   into: Decision,
 ): DropReason | undefined {
   if (end <= start) return 'empty'
-  if (end - start > MAX_CLIENT_DATAGRAM) return 'oversize'
+  if (end - start > MAX_CLIENT_DATAGRAM - (state.framing.length - SPP_LENGTH)) return 'oversize'
   const kind = packetKind(bytes[start]!)
   if (kind === 'framing') return 'framing'
   if (kind === 'unknown') return 'unknown_protocol'

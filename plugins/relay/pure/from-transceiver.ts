@@ -7,9 +7,7 @@
 import {
   type Address,
   packetKind,
-  readSpp,
   readStun,
-  SPP_LENGTH,
   STUN_BINDING_ERROR,
   STUN_BINDING_SUCCESS,
 } from '../../../core/index.ts'
@@ -51,8 +49,9 @@ function decide(
   end: number,
   into: Decision,
 ): DropReason | undefined {
-  const { client, proxy, routes } = state
-  if (!readSpp(bytes, start, end, client, proxy)) return 'bad_frame'
+  const { client, proxy, routes, framing } = state
+  const fault = framing.read(bytes, start, end, client, proxy)
+  if (fault !== undefined) return fault
   const local = indexOf(state.locals, proxy)
   if (local < 0) return 'unknown_proxy'
   const flow = state.flows.find(now, local, client)
@@ -60,7 +59,7 @@ function decide(
   settleRoutes(now, flow, routes)
   const route = routes.to(flow, source)
   if (route === 0) return 'not_own_transceiver'
-  const payload = start + SPP_LENGTH
+  const payload = start + framing.length
   if (payload >= end) return 'empty'
   const kind = packetKind(bytes[payload]!)
   into.flow = flow

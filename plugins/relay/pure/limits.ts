@@ -2,7 +2,7 @@
 
 import { MAX_DATAGRAM, SPP_LENGTH } from '../../../core/index.ts'
 
-/** The longest datagram from a client that is still one when framed. Bytes. */
+/** The longest datagram from a client that is still one when framed; a tag takes nine bytes more. Bytes. */
 export const MAX_CLIENT_DATAGRAM = MAX_DATAGRAM - SPP_LENGTH
 
 /** A pending route, a recovered one, and a flow that was never confirmed, live this long. Milliseconds. */

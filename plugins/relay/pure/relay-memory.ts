@@ -110,7 +110,8 @@ function layoutOf(maxFlows: number): Layout {
   let words = HEADER_WORDS
   const take = (count: number): number => {
     const start = words
-    words += (count + 15) & ~15
+    // A flow and its route lie in a pair of cache lines.
+    words += (count + 31) & ~31
     return start
   }
   const region = (count: number, stride: number): Region => ({ start: take(count * stride), count, stride })

@@ -1,6 +1,13 @@
 /** All that the decisions of one worker rest on, and how much of it there is. */
 
-import { Address, EdgeError, type RoutingCodec, StunSummary } from '../../../core/index.ts'
+import {
+  Address,
+  EdgeError,
+  type Framing,
+  plainFraming,
+  type RoutingCodec,
+  StunSummary,
+} from '../../../core/index.ts'
 import { AllowedRoutes, type AllowedRoutesOptions } from './allowed-routes.ts'
 import { DecodeBudget } from './decode-budget.ts'
 import { FlowTable } from './flow-table.ts'
@@ -17,6 +24,8 @@ import { Upstreams } from './upstreams.ts'
 /** How to make a relay's state. */
 export interface RelayOptions extends AllowedRoutesOptions {
   readonly codec: RoutingCodec
+  /** What stands in front of datagrams to and from transceivers. Default: the header without a tag. */
+  readonly framing?: Framing
   /** The public addresses as clients know them; a flow's `local` is an index of this list. */
   readonly locals: readonly Address[]
   readonly maxFlows: number
@@ -29,6 +38,7 @@ export interface RelayOptions extends AllowedRoutesOptions {
 /** The state; `stun`, `digest`, `client` and `proxy` are scratch of the reading code. */
 export interface RelayState {
   readonly codec: RoutingCodec
+  readonly framing: Framing
   readonly locals: readonly Address[]
   readonly allowed: AllowedRoutes
   readonly memory: RelayMemory
@@ -65,6 +75,7 @@ export function relayState(options: RelayOptions, buffer = relayMemory(options.m
   const routes = new RouteTable(memory, ufrags, upstreams)
   return {
     codec: options.codec,
+    framing: options.framing ?? plainFraming,
     locals: options.locals,
     allowed: new AllowedRoutes(options),
     memory,

@@ -51,7 +51,9 @@ export class RouteTable {
 
   /** The first of a flow's routes, 0 when it has none; `next` goes on. */
   first(flow: number): number {
-    return this.words[flow + FLOW_ROUTE]!
+    const route = this.words[flow + FLOW_ROUTE]!
+    // The processor guesses that it is the flow's own place, and fetches that beside the flow instead of after it.
+    return route === flow + FLOW_HOME ? flow + FLOW_HOME : route
   }
 
   next(route: number): number {

@@ -12,6 +12,7 @@ import {
   UPSTREAM_W1,
   UPSTREAM_W2,
   UPSTREAM_W3,
+  UPSTREAM_WORDS,
 } from './records.ts'
 import type { RelayMemory } from './relay-memory.ts'
 
@@ -82,8 +83,7 @@ export class Upstreams {
 
   /** Its address, not to be changed. */
   addressOf(at: number): Address {
-    const { start, stride } = this.pool.region
-    const number = (at - start) / stride
+    const number = ((at - this.pool.region.start) / UPSTREAM_WORDS) | 0
     const known = this.#addresses[number]
     if (known !== undefined && this.is(at, known)) return known
     const address = this.read(at, new Address())
