@@ -47,9 +47,9 @@ export class Entries {
     return Buffer.from(String.fromCharCode(VERSION) + transceiver, 'latin1')
   }
 
-  /** The route in a flow's value; undefined for anything that was not made by `value` for it. Never throws. */
-  open(identity: string, value: Buffer): Recovered | undefined {
-    if (value.length !== VALUE_LENGTH || value[0] !== VERSION) return undefined
+  /** The route in a flow's value; undefined for anything that was not made by `value` for it, bytes or not. Never throws. */
+  open(identity: string, value: unknown): Recovered | undefined {
+    if (!Buffer.isBuffer(value) || value.length !== VALUE_LENGTH || value[0] !== VERSION) return undefined
     const tag = this.#tag(identity, value).subarray(0, TAG_LENGTH)
     if (!timingSafeEqual(tag, value.subarray(1 + ROUTE_LENGTH))) return undefined
     return readRoute(value, 1)

@@ -14,10 +14,13 @@ export interface Fault {
   readonly reason: string
 }
 
+/** A server may say anything, at any length; the log takes this many characters of it. */
+const MAX_REASON = 200
+
 /** Sorts an error. Only its words are kept: ioredis hangs commands, and so passwords, onto its errors. */
 export function toFault(error: unknown): Fault {
   const cause = rootOf(error)
-  const reason = wordsOf(cause)
+  const reason = wordsOf(cause).slice(0, MAX_REASON)
   if (cause instanceof ReplyError) {
     return { outcome: 'refused', kind: /^[A-Z]+(?= )/.exec(reason)?.[0] ?? 'refused', reason }
   }

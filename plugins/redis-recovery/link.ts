@@ -11,6 +11,9 @@ import { Outage, type Side } from './pure/outage.ts'
 
 const LOOK_MS = 250
 
+/** How ioredis tells of an answer that no command is there for. */
+const UNASKED = 'Command queue state error'
+
 /** A client that is kept connected. */
 export class Link {
   readonly client: Client
@@ -29,7 +32,7 @@ export class Link {
 
   /**
    * Begins to connect. `onReady` runs each time that commands can be sent again; `where` is for the log; after
-   * `silenceMs` of nothing but time-outs the connection is made anew.
+   * `silenceMs` without any answer to what was asked the connection is made anew.
    */
   constructor(
     client: Client,
@@ -61,7 +64,7 @@ export class Link {
 
   /** A command of this side failed. */
   failed(side: Side, fault: Fault): void {
-    if (fault.outcome === 'timed_out') this.#silent()
+    if (fault.outcome !== 'refused') this.#silent()
     // Why a connection was lost is what its own events say.
     if (fault.outcome === 'lost') this.#lost(fault.reason)
     else this.#tell(fault.outcome === 'refused' ? side : 'link', fault)
@@ -93,6 +96,8 @@ export class Link {
   #failed(fault: Fault): void {
     this.#lastFault = fault
     this.#tell('link', fault)
+    // Who answers what was not asked may go on for ever, and each of these answers takes our time.
+    if (this.isReady && fault.reason.startsWith(UNASKED)) this.client.disconnect(true)
   }
 
   /** Most often an error came first and said why. */
@@ -101,7 +106,10 @@ export class Link {
     else this.#lost('the connection was closed')
   }
 
-  /** A connection on which bytes come but no answers is of no use either, and no socket time-out ends it. */
+  /**
+   * A connection on which bytes come but no answers is of no use either, nor one on which ioredis sends nothing any more
+   * (a server put it into subscriber mode); no socket time-out ends these.
+   */
   #silent(): void {
     const now = performance.now()
     this.#silentSince ??= now
