@@ -8,6 +8,7 @@ export const PAGE = 'index.html'
 
 /** Everything the page loads. Nothing else of the folder is ever served. */
 export const ASSETS = [
+  'audio-clock.js',
   'call.js',
   'conversation.css',
   'conversation.js',
@@ -17,6 +18,8 @@ export const ASSETS = [
   'icon.svg',
   'lanes.js',
   'latency.js',
+  'level-worklet.js',
+  'listener.js',
   'meters.js',
   'microphone.js',
   'page.js',

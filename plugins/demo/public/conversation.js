@@ -3,10 +3,10 @@
 import { Hearing } from './hearing.js'
 import { Lanes } from './lanes.js'
 import { LatencyPanel } from './latency.js'
+import { Listener } from './listener.js'
 import { TurnList } from './turn-rows.js'
 import { floorOf, latencyOf, NOTHING, step } from './turns.js'
 
-const LISTEN_MS = 10
 const DRAW_OPEN_MS = 100
 /** An answer that is made sooner than this needs no word of its own. */
 const THINKING_SHOWS_MS = 300
@@ -17,9 +17,9 @@ export class Conversation {
   #list
   #latency
   #onChange
-  #levels
+  #listener
   #clock
-  #ticker
+  #goesOn = false
   #hearing
   #drawn
   #drawnAt = 0
@@ -28,12 +28,12 @@ export class Conversation {
   /** See turn-list.js. */
   state = NOTHING
 
-  /** `levels` gives `{ you, edge }` in decibels, `clock` milliseconds since the call's click. */
-  constructor({ lanes, turns, count, said, latency, latencyCount, levels, clock, onChange }) {
+  /** `clock` gives milliseconds since the call's click. */
+  constructor({ lanes, turns, count, said, latency, latencyCount, clock, onChange }) {
     this.#lanes = new Lanes(lanes)
     this.#list = new TurnList(turns, count, said)
     this.#latency = new LatencyPanel(latency, latencyCount)
-    this.#levels = levels
+    this.#listener = new Listener(clock, (levels) => this.#hear(levels))
     this.#clock = clock
     this.#onChange = onChange
   }
@@ -43,16 +43,21 @@ export class Conversation {
     this.stop()
     this.state = NOTHING
     this.#hearing = { you: new Hearing({ noisy: true }), edge: new Hearing({ noisy: false }) }
-    this.#ticker = setInterval(() => this.#listen(), LISTEN_MS)
+    this.#goesOn = true
     this.#lanes.clear()
     this.#list.clear()
     this.#draw()
     const frame = () => {
-      if (this.#ticker === undefined) return
+      if (!this.#goesOn) return
       this.#draw()
       requestAnimationFrame(frame)
     }
     requestAnimationFrame(frame)
+  }
+
+  /** Hears a stream as `who`, 'you' or 'edge', from now on. */
+  listenTo(context, who, stream) {
+    this.#listener.connect(context, who, stream)
   }
 
   /** An event on the data channel; `way` is `sent` or `received`. */
@@ -62,17 +67,16 @@ export class Conversation {
 
   /** The call is over; what was said stays. */
   stop() {
-    if (this.#ticker === undefined) return
-    clearInterval(this.#ticker)
-    this.#ticker = undefined
+    if (!this.#goesOn) return
+    this.#goesOn = false
+    this.#listener.disconnect()
     this.#take({ type: 'over', at: this.#clock() })
     this.#draw()
     this.#lanes.showAll(this.#clock())
   }
 
-  #listen() {
-    const at = this.#clock()
-    const levels = this.#levels()
+  #hear({ at, ...levels }) {
+    if (!this.#goesOn) return
     for (const who of ['you', 'edge']) {
       const heard = this.#hearing[who].hear(at, levels[who])
       if (heard) this.#take({ ...heard, who })

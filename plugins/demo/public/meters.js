@@ -1,8 +1,6 @@
 /** Levels: how loud a stream is, and a drawing of the last few seconds of it. */
 
 const FLOOR_DB = -60
-/** At 48 kHz 11 ms: what is looked at each 10 ms. */
-const WINDOW = 512
 const BAR_MS = 40
 const BAR_WIDTH = 3
 const BAR_STEP = 5
@@ -15,7 +13,7 @@ export class Meter {
   #meter
   #analyser
   #source
-  #samples = new Float32Array(WINDOW)
+  #samples = new Float32Array(1024)
   #bars = []
   #barEnds = 0
   #tellAt = 0
@@ -32,7 +30,7 @@ export class Meter {
   /** Listens to a stream, and to no other any more. */
   connect(context, stream) {
     this.disconnect()
-    this.#analyser = new AnalyserNode(context, { fftSize: WINDOW, smoothingTimeConstant: 0 })
+    this.#analyser = new AnalyserNode(context, { fftSize: 1024, smoothingTimeConstant: 0 })
     this.#source = new MediaStreamAudioSourceNode(context, { mediaStream: stream })
     this.#source.connect(this.#analyser)
     const frame = (now) => {

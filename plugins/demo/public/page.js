@@ -45,7 +45,6 @@ const conversation = new Conversation({
   said: $('said'),
   latency: $('latency'),
   latencyCount: $('latency-count'),
-  levels: () => ({ you: input.decibels, edge: output.decibels }),
   clock: () => stages.elapsed,
   onChange: follow,
 })
@@ -124,7 +123,7 @@ async function begin() {
     if (mine.ended) return release(opened)
     stream = opened
     reach('microphone')
-    input.connect(context, stream)
+    listenToMicrophone()
     listMicrophones($('microphone'))
     demo.peerConnection = mine.peerConnection
     await mine.start(stream, { key, model: query.get('model') })
@@ -152,6 +151,11 @@ function listenTo(made) {
   return made
 }
 
+function listenToMicrophone() {
+  input.connect(context, stream)
+  conversation.listenTo(context, 'you', stream)
+}
+
 function goLive() {
   if (demo.state === 'live') return
   show('live', 'Connected')
@@ -174,6 +178,7 @@ function play(remote) {
   demo.remoteStream = remote
   speaker.srcObject = remote
   output.connect(context, remote)
+  conversation.listenTo(context, 'edge', remote)
   const listen = setInterval(() => {
     if (output.decibels <= SILENCE_DB) return
     clearInterval(listen)
@@ -226,7 +231,7 @@ $('microphone').addEventListener('change', async () => {
   if (!opened || !call) return
   release(stream)
   stream = opened
-  input.connect(context, stream)
+  listenToMicrophone()
   await call.replaceMicrophone(stream)
 })
 

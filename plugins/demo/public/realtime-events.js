@@ -59,11 +59,11 @@ function told(state) {
 
 function speechStarted(state, event, { at }) {
   const { beganAt } = state.you
-  const startMs = at - beganAt <= NOTICED_WITHIN_MS ? beganAt : at
+  const soundMs = at - beganAt <= NOTICED_WITHIN_MS ? beganAt : undefined
   const known = open(state, 'you')
   const next = { ...state, told: true, spoke: undefined }
   if (known) return change(next, known, { item: event.item_id })
-  return add(next, { who: 'you', startMs, soundMs: startMs, item: event.item_id })
+  return add(next, { who: 'you', startMs: soundMs ?? at, soundMs, item: event.item_id })
 }
 
 function speechStopped(state, event, { at, youLoudAt }) {

@@ -78,8 +78,11 @@ function heardAlready(state, at) {
 
 function begins(state, { who, at, youLoudAt }) {
   if (state.told) {
-    const turn = who === 'edge' ? open(state, 'edge') : undefined
-    return turn && turn.soundMs === undefined ? sound(state, turn, at) : state
+    const turn = open(state, who)
+    if (!turn || turn.soundMs !== undefined) return state
+    if (who === 'edge') return sound(state, turn, at)
+    // The event was quicker than what it tells of.
+    return change(state, turn, { startMs: Math.min(at, turn.startMs), soundMs: at })
   }
   if (who === 'you') return add({ ...state, spoke: undefined }, { who, startMs: at, soundMs: at })
   const yours = newest(state, (turn) => turn.who === 'you' && turn.kind === 'speech')

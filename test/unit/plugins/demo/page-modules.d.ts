@@ -60,3 +60,9 @@ declare module '*/demo/public/words.js' {
   export function remarks(turn: Turn): { came: string | undefined; cut: string | undefined }
   export function sentence(turn: Turn): string
 }
+
+declare module '*/demo/public/audio-clock.js' {
+  export class AudioClock {
+    toPage(atMs: number, now: number): number
+  }
+}

@@ -96,6 +96,13 @@ describe('turns with a parrot', () => {
     assert.equal(state.turns.at(-1)?.latency?.totalMs, 700)
   })
 
+  it('are dated by what is heard, also where the event is quicker', () => {
+    const [began, started, ...rest] = PARROT_CUT
+    const state = run([...PARROT_TURN, started!, began!, ...rest])
+    assert.equal(state.turns[2]?.startMs, 3500)
+    assert.equal(state.turns[1]?.cut?.silentAfterMs, 180)
+  })
+
   it('measure nothing where no end of speech, or no sound, was heard', () => {
     const unheard = run(PARROT_TURN.slice(0, -1))
     assert.equal(unheard.turns.at(-1)?.latency, undefined)
