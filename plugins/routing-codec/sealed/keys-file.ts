@@ -3,9 +3,13 @@
  * once and changes nothing.
  */
 
-import { readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { EdgeError } from '../../../core/index.ts'
 import { parseKeys, type RoutingKey } from './keys.ts'
+
+/** The largest file, in bytes: 16 keys take less than a tenth of it, and reading must not hold up calls. */
+const MAX_BYTES = 65_536
 
 /** What becomes of a change in the file. */
 export interface KeysFileHandlers {
@@ -84,7 +88,7 @@ export class KeysFile {
   async #read(): Promise<Reading> {
     let text: string
     try {
-      text = await readFile(this.#path, 'utf8')
+      text = await readSmall(this.#path)
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
       return { text: `unreadable: ${code}`, reason: `it cannot be read (${code})` }
@@ -99,4 +103,14 @@ export class KeysFile {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** A file's text. What is no file is not waited for: a pipe would hold the watch, and the process's end, for ever. */
+async function readSmall(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const found = await file.stat()
+  if (found.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' })
+  if (!found.isFile()) throw Object.assign(new Error('it is no file'), { code: 'ENOTFILE' })
+  if (found.size > MAX_BYTES) throw Object.assign(new Error('it is too large'), { code: 'EFBIG' })
+  return await file.readFile('utf8')
 }

@@ -1,6 +1,7 @@
 /** The ways in which operators and platforms replace a keys file under a running process. */
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { appendFile, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -107,4 +108,19 @@ test('a Kubernetes secret, which changes by its links, is followed', async (t) =
   await version('..2026_01_03', good(2, 1))
   await file.poll()
   assert.deepEqual(told, ['keys 1,2', 'keys 2,1'])
+})
+
+test('what is no file, or far too large, keeps the keys in use and is not waited for', async (t) => {
+  const path = join(await folder(t), 'keys.json')
+  await writeFile(path, good(1))
+  const { file, told } = await loaded(path)
+  await rm(path)
+  execFileSync('mkfifo', [path])
+  await file.poll()
+  await rm(path)
+  await writeFile(path, ' '.repeat(65_537))
+  await file.poll()
+  await writeFile(path, good(3))
+  await file.poll()
+  assert.deepEqual(told, ['it cannot be read (ENOTFILE)', 'it cannot be read (EFBIG)', 'keys 3'])
 })
