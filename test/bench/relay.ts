@@ -44,7 +44,13 @@ export async function run({ quick }: BenchOptions): Promise<BenchResult> {
     return {
       name: 'relay',
       figures: figuresOf(measured.run, besides),
-      notes: [machine(), ...notes, `${taken} samples, ${disturbed} of them disturbed`],
+      notes: [
+        ...(quick ? ['quick: a smoke test, not a measurement'] : []),
+        machine(),
+        ...notes,
+        `${taken} samples, ${disturbed} of them disturbed`,
+        ...measured.full,
+      ],
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -19,6 +19,15 @@ export interface Contender {
   command(place: Place): Promise<readonly string[]>
 }
 
+/** Where samples are taken: a relay that runs, or the transceiver alone. */
+export interface Target {
+  readonly contender: Pick<Contender, 'name' | 'form' | 'cpus' | 'hasSeveralThreads'>
+  readonly port: number
+  readonly pid: number
+  /** Datagrams that it has forwarded in the samples so far. */
+  forwarded: number
+}
+
 /** The C loop, plain or with coalescing in microseconds or segments. */
 export function cLoop(name: string, command: string, coalesce: number, segments: boolean): Contender {
   return {

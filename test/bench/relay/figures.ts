@@ -115,9 +115,17 @@ function rateFigures(run: Run, { hasThreeCpus }: Besides): BenchFigure[] {
 function delayFigures(run: Run): BenchFigure[] {
   const others = [C, GO, NAMES.nginx, NAMES.coalescing, NAMES.dgram]
   const of = (quantile: 'p50' | 'p99'): Of => medianOf(run, 'light', FEW_FLOWS, (sample) => sample[quantile])
+  const added =
+    (quantile: 'p50' | 'p99'): Of =>
+    (name) => {
+      const [whole, bare] = [of(quantile)(name), of(quantile)(NAMES.none)]
+      return whole === undefined || bare === undefined ? undefined : Math.max(0, whole - bare)
+    }
   return [
-    ...beside('round trip at 30% load, p50', 'µs', of('p50'), OURS, others, atMost(1.15, C)),
-    ...beside('round trip at 30% load, p99', 'µs', of('p99'), OURS, others),
+    ...beside('round trip at 30% load, p50', 'µs', of('p50'), OURS, [...others, NAMES.none], atMost(1.15, C)),
+    ...beside('of that added by the relay, p50', 'µs', added('p50'), OURS, others),
+    ...beside('round trip at 30% load, p99', 'µs', of('p99'), OURS, [...others, NAMES.none]),
+    ...beside('of that added by the relay, p99', 'µs', added('p99'), OURS, others),
   ]
 }
 

@@ -20,6 +20,7 @@ export const NAMES = {
   eventLoop: 'ours, on the event loop',
   dgram: 'ours, dgram',
   twoWorkers: 'ours, two workers',
+  none: 'no relay',
 } as const
 
 /** Those that a quick run looks at. */

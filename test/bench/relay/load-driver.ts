@@ -10,11 +10,13 @@ import { spawnPinned, stop } from './pinned.ts'
 export class LoadDriver implements AsyncDisposable {
   /** The transceiver's port at 127.0.0.1. */
   readonly transceiver: number
+  readonly pid: number
   readonly #child: ChildProcess
 
   private constructor(child: ChildProcess, transceiver: number) {
     this.#child = child
     this.transceiver = transceiver
+    this.pid = child.pid!
   }
 
   /** Starts it on one processor. Rejects when it does not come up. */

@@ -1,18 +1,20 @@
 /** One run over all relays, phase by phase. */
 
-import type { Contender } from './contenders.ts'
+import type { Contender, Target } from './contenders.ts'
 import type { Besides } from './figures.ts'
 import { NAMES } from './line-up.ts'
 import type { LoadDriver } from './load-driver.ts'
 import { FEW_FLOWS, type Plan } from './plan.ts'
 import type { RelayUnderTest } from './relay-under-test.ts'
-import { costs, delays, highestRates, mostFlows, type Run, warmUp } from './rounds.ts'
+import { costs, delays, highestRates, mostFlows, phaseOf, type Run, warmUp } from './rounds.ts'
 import { Sampler, Series } from './sampler.ts'
 
 /** What was seen, and what our relay's threads collected meanwhile, warmed up. */
 export interface Measured {
   readonly run: Run
   readonly collections: Pick<Besides, 'scavenges' | 'markSweeps' | 'forwarded'>
+  /** The full collections among them, as Node prints them. */
+  readonly full: readonly string[]
 }
 
 /** Starts a relay on its processors. */
@@ -38,7 +40,7 @@ export async function measure(
   if (!ours) throw new Error('our relay has not the options that it is measured with')
   await warmUp(run, relays)
   const before = counts(ours)
-  await phases(run, named)
+  await phases(run, named, alone(load))
   const after = counts(ours)
   if (plan.mostFlows > 0) await mostFlows(run, ours, stack.use(await start(ours.contender)))
   const collections = {
@@ -46,20 +48,49 @@ export async function measure(
     markSweeps: after.markSweeps - before.markSweeps,
     forwarded: after.forwarded - before.forwarded,
   }
-  return { run, collections }
+  const full = collections.markSweeps > 0 ? ours.collections.full.slice(-collections.markSweeps) : []
+  return { run, collections, full }
 }
 
-async function phases(run: Run, named: (...names: string[]) => RelayUnderTest[]): Promise<void> {
+async function phases(
+  run: Run,
+  named: (...names: string[]) => RelayUnderTest[],
+  none: Target,
+): Promise<void> {
   const { c, cCoalescing, cSegments, go, nginx, ours, coalescing, segments, eventLoop, dgram, twoWorkers } =
     NAMES
   const plain = named(c, go, nginx, ours, eventLoop, dgram)
   const moderate = [...plain, ...named(cCoalescing, coalescing)]
   const saturated = [...plain, ...named(cSegments, segments)]
   await costs(run, FEW_FLOWS, moderate, saturated)
-  await highestRates(run, [...saturated, ...named(coalescing, twoWorkers)])
-  await delays(run, [...plain, ...named(coalescing)])
+  mustBeQuiet(run, named(c, ours))
+  await highestRates(run, [...saturated, ...named(twoWorkers)])
+  await delays(run, [none, ...named(c, go, nginx, ours, coalescing, dgram)])
   const many = named(c, go, ours, dgram)
   if (run.plan.manyFlows > 0) await costs(run, run.plan.manyFlows, many, many)
+}
+
+/** Better to stop now than to print what the neighbours did. A quick run prints it, and says what it is. */
+function mustBeQuiet({ plan, series }: Run, relays: readonly RelayUnderTest[]): void {
+  if (plan.mayBeDisturbed) return
+  for (const { contender } of relays) {
+    for (const phase of ['moderate', 'saturated']) {
+      if (series.hasClean(phaseOf(phase, FEW_FLOWS), contender.name)) continue
+      throw new Error(
+        `every sample of "${contender.name}", ${phase}, was disturbed: let the machine be quiet`,
+      )
+    }
+  }
+}
+
+/** The transceiver without a relay: what is left of a round trip then is the load's own. */
+function alone({ transceiver: port, pid }: LoadDriver): Target {
+  return {
+    contender: { name: NAMES.none, form: 'hex', cpus: 1, hasSeveralThreads: true },
+    port,
+    pid,
+    forwarded: 0,
+  }
 }
 
 function newRun(plan: Plan, load: LoadDriver): Run {

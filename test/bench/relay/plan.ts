@@ -17,6 +17,7 @@ export interface Plan {
   /** Starts that are timed. */
   readonly starts: number
   readonly decideTurns: number
+  readonly mayBeDisturbed: boolean
 }
 
 /** The flows of the first set. */
@@ -39,13 +40,14 @@ const FULL: Plan = {
   passes: 3,
   steps: 8,
   warmMs: 200,
-  measureMs: 1000,
+  measureMs: 800,
   retryUntilMs: 9 * 60_000,
   manyFlows: 100_000,
   mostFlows: 1_000_000,
   mostRounds: 5,
   starts: 9,
   decideTurns: 9,
+  mayBeDisturbed: false,
 }
 
 const QUICK: Plan = {
@@ -60,6 +62,7 @@ const QUICK: Plan = {
   mostRounds: 0,
   starts: 1,
   decideTurns: 1,
+  mayBeDisturbed: true,
 }
 
 /** The plan of a run. */

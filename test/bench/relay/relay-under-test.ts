@@ -5,7 +5,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Collections, countCollections } from './collections.ts'
-import type { Contender } from './contenders.ts'
+import type { Contender, Target } from './contenders.ts'
 import { spawnPinned, stop } from './pinned.ts'
 import { isBound } from './proc.ts'
 import type { Place } from './product.ts'
@@ -20,7 +20,7 @@ const LAST_PORT = 32_000
 const given = new Set<number>()
 
 /** One that runs. It is stopped at the end of the scope: `await using`. */
-export class RelayUnderTest implements AsyncDisposable {
+export class RelayUnderTest implements AsyncDisposable, Target {
   readonly contender: Contender
   readonly port: number
   readonly pid: number

@@ -1,9 +1,10 @@
 /** The phases of a run: relays take turns in each, so that whatever the machine does meanwhile, it does to all. */
 
 import { median } from '../support/statistics.ts'
+import type { Target } from './contenders.ts'
+import { NAMES } from './line-up.ts'
 import type { Sample } from './load-protocol.ts'
 import { FEW_FLOWS, FLOOD_RATE, MODERATE_RATE, OVERLOAD, type Plan, TRAINS_FROM } from './plan.ts'
-import type { RelayUnderTest } from './relay-under-test.ts'
 import { kept, type Sampler, type Series, type Wanted } from './sampler.ts'
 
 /** A part of the datagrams that may be lost at the highest rate. */
@@ -29,40 +30,48 @@ export interface Run {
   grown: number | undefined
 }
 
-/** Moderate load and a flood: code becomes hot, and what each can do at most becomes known. */
-export async function warmUp(run: Run, relays: readonly RelayUnderTest[]): Promise<void> {
+/** Moderate load, and when all have settled a flood: code becomes hot, and what each can do at most becomes known. */
+export async function warmUp(run: Run, relays: readonly Target[]): Promise<void> {
   for (const relay of relays) {
     await run.sampler.take(relay, { rate: MODERATE_RATE / 4, flows: FEW_FLOWS }, () => true)
     await run.sampler.take(relay, { rate: MODERATE_RATE, flows: FEW_FLOWS }, () => true)
-    const { sample } = await run.sampler.take(relay, wanted(FLOOD_RATE, FEW_FLOWS))
-    run.capacity.set(relay.contender.name, sample.forwarded / sample.seconds / 2)
   }
+  for (const relay of relays) {
+    learn(run, relay, (await run.sampler.take(relay, wanted(FLOOD_RATE, FEW_FLOWS))).sample)
+  }
+}
+
+/** A relay can do what it was seen to do. */
+function learn({ capacity }: Run, { contender: { name } }: Target, sample: Sample): void {
+  capacity.set(name, Math.max(capacity.get(name) ?? 0, sample.forwarded / sample.seconds / 2))
 }
 
 /** CPU a packet at the moderate rate and saturated, in rounds. `moderate` and `saturated` are who takes part in each. */
 export async function costs(
   run: Run,
   flows: number,
-  moderate: readonly RelayUnderTest[],
-  saturated: readonly RelayUnderTest[],
+  moderate: readonly Target[],
+  saturated: readonly Target[],
 ): Promise<void> {
   const all = [...new Set([...moderate, ...saturated])]
   for (let round = 0; round < run.plan.rounds; round++) {
     for (const relay of all) {
       if (moderate.includes(relay)) await once(run, 'moderate', relay, wanted(MODERATE_RATE, flows))
-      if (saturated.includes(relay)) await once(run, 'saturated', relay, overload(run, relay, flows))
+      if (saturated.includes(relay)) {
+        learn(run, relay, await once(run, 'saturated', relay, overload(run, relay, flows)))
+      }
     }
   }
 }
 
 /** What a relay is offered when it is to be saturated. */
-function overload(run: Run, relay: RelayUnderTest, flows: number): Wanted {
+function overload(run: Run, relay: Target, flows: number): Wanted {
   return wanted(run.capacity.get(relay.contender.name)! * OVERLOAD, flows)
 }
 
 /** Finds the highest rates, in passes. */
-export async function highestRates(run: Run, relays: readonly RelayUnderTest[]): Promise<void> {
-  const found = new Map<RelayUnderTest, Found[]>(relays.map((relay) => [relay, []]))
+export async function highestRates(run: Run, relays: readonly Target[]): Promise<void> {
+  const found = new Map<Target, Found[]>(relays.map((relay) => [relay, []]))
   for (let pass = 0; pass < run.plan.passes; pass++) {
     for (const relay of relays) {
       const earlier = found.get(relay)!
@@ -84,7 +93,7 @@ interface Found {
 }
 
 /** Up or down from a first guess until one rate went well and one did not, then between them. */
-async function search({ sampler, plan }: Run, relay: RelayUnderTest, guess: number): Promise<Found> {
+async function search({ sampler, plan }: Run, relay: Target, guess: number): Promise<Found> {
   let good = 0
   let bad = Number.POSITIVE_INFINITY
   let isAtLeast = false
@@ -106,18 +115,19 @@ function isWhole(sample: Sample): boolean {
   return sample.loss < MOST_LOST && kept(sample)
 }
 
-/** Delays at 30% of what each can do, in rounds. */
-export async function delays(run: Run, relays: readonly RelayUnderTest[]): Promise<void> {
+/** Delays at 30% of what each can do, in rounds. Whose highest rate is not known gets as much as our relay. */
+export async function delays(run: Run, relays: readonly Target[]): Promise<void> {
+  const ours = run.highest.get(NAMES.ours)!
   for (let round = 0; round < run.plan.rounds; round++) {
     for (const relay of relays) {
-      const { rate } = run.highest.get(relay.contender.name)!
+      const { rate } = run.highest.get(relay.contender.name) ?? ours
       await once(run, 'light', relay, { rate: (rate / 2) * LIGHT, flows: FEW_FLOWS })
     }
   }
 }
 
 /** The same relay's costs with few flows in one process and the most in another, by turns. */
-export async function mostFlows(run: Run, few: RelayUnderTest, most: RelayUnderTest): Promise<void> {
+export async function mostFlows(run: Run, few: Target, most: Target): Promise<void> {
   const { mostFlows: flows, mostRounds } = run.plan
   const before = await once(run, 'empty', most, wanted(MODERATE_RATE, FEW_FLOWS))
   for (let round = 0; round < mostRounds; round++) {
@@ -138,7 +148,7 @@ function wanted(rate: number, flows: number): Wanted {
   return { rate, flows, train: rate >= TRAINS_FROM ? 2 : 1 }
 }
 
-async function once(run: Run, phase: string, relay: RelayUnderTest, what: Wanted): Promise<Sample> {
+async function once(run: Run, phase: string, relay: Target, what: Wanted): Promise<Sample> {
   const taken = await run.sampler.take(relay, what)
   run.series.add(phaseOf(phase, what.flows), relay.contender.name, taken)
   return taken.sample

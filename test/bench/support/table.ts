@@ -32,8 +32,8 @@ function besideIt(peer: BenchFigure['peers'][number], unit: string): [string, st
   return [`${peer.label} ${shown(peer.value, unit)}`, `${peer.ratio.toFixed(2)}×`]
 }
 
-/** Three digits that count. */
-function shown(value: number, unit: string): string {
+/** A value and its unit, three digits that count. */
+export function shown(value: number, unit: string): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
-  return `${value.toFixed(digits)} ${unit}`
+  return `${value.toFixed(digits)} ${unit}`.trimEnd()
 }
