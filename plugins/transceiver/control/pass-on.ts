@@ -59,7 +59,7 @@ export class PassOn {
     const span = startPassOn(tracer, tracing, route, method)
     const headers: Record<string, string> = { ...headersToPass(raw.headers), ...traceparentOf(span) }
     if (!request.ws) delete headers.upgrade
-    const asked = { method, path: raw.url ?? '/', headers, body, caller }
+    const asked = { method, path: pathOf(raw.url ?? '/'), headers, body, caller }
     const answer = await this.#ask(route.address, asked, span)
     endSpan(span, answer.status)
     this.#give(answer, request, reply)
@@ -108,6 +108,11 @@ export class PassOn {
     reply.hijack()
     this.#o.splices.join(request.raw.socket, upgraded, headers)
   }
+}
+
+/** Path and query of a request target: it may be a whole URL (RFC 9112 §3.2.2), which is no path on the control port. */
+function pathOf(target: string): string {
+  return target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
 /** A body as it came: routes by call id take it as bytes. */

@@ -1,7 +1,10 @@
 /** The public side: who is asked, how often, what comes back, and who is never dialled. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import type { Address } from '../../../../../core/index.ts'
@@ -78,6 +81,18 @@ describe('a request for another owner’s call', () => {
       assert.equal(answer.headers.get('x-inner'), null)
       assert.equal(answer.body, '')
     }
+  })
+
+  it('may name the whole URL in its first line, as through a proxy', async () => {
+    await using owner = await Owner.open()
+    await using side = await PublicSide.open()
+    const id = owner.calls.holds(idAt(owner.local))
+    const path = `http://edge.example/v1/realtime/calls/${id}`
+    const headers = { authorization: 'Bearer alice' }
+    const { host, port } = side.listening
+    const [answer] = await once(request({ host, port, path, headers }).end(), 'response')
+    assert.equal(answer.statusCode, 200)
+    assert.equal(JSON.parse(await text(answer)).id, id)
   })
 
   it('of another caller, for an unknown call and for one that has ended is refused alike, there and here', async () => {
