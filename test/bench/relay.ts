@@ -39,7 +39,8 @@ export async function run({ quick }: BenchOptions): Promise<BenchResult> {
     )
     const tableBytes = relayMemory(MAX_FLOWS).byteLength / MAX_FLOWS
     const { hasThreeCpus } = processors
-    const besides = { ...measured.collections, decision, startMs, hasThreeCpus, tableBytes }
+    const { few, many } = measured
+    const besides = { few, many, decision, startMs, hasThreeCpus, tableBytes }
     const { taken, disturbed } = measured.run.sampler
     return {
       name: 'relay',
@@ -49,7 +50,8 @@ export async function run({ quick }: BenchOptions): Promise<BenchResult> {
         machine(),
         ...notes,
         `${taken} samples, ${disturbed} of them disturbed`,
-        ...measured.full,
+        ...few.full,
+        ...many.full,
       ],
     }
   } finally {

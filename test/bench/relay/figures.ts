@@ -12,15 +12,23 @@ import { nsPerPacket } from './sampler.ts'
 
 const { c: C, go: GO, ours: OURS } = NAMES
 
+/** What the threads of our relay collected while it forwarded so many datagrams. */
+export interface Garbage {
+  readonly scavenges: number
+  readonly markSweeps: number
+  readonly forwarded: number
+  /** The full collections, as Node prints them. */
+  readonly full: readonly string[]
+}
+
 /** What else was measured. */
 export interface Besides {
   readonly decision: DecisionCost
   /** Milliseconds from the start to the bound socket. */
   readonly startMs: number
-  /** Of the worker, while it forwarded so many datagrams. */
-  readonly scavenges: number
-  readonly markSweeps: number
-  readonly forwarded: number
+  /** With few flows that stay, and with many that come and go. */
+  readonly few: Garbage
+  readonly many: Garbage
   /** The processors that two workers had were not the load's as well. */
   readonly hasThreeCpus: boolean
   /** Bytes of a relay's tables for each flow that they have room for. */
@@ -35,7 +43,7 @@ export function figuresOf(run: Run, besides: Besides): BenchFigure[] {
     ...rateFigures(run, besides),
     ...delayFigures(run),
     ...memoryFigures(run, besides),
-    ...collectionFigures(besides),
+    ...collectionFigures(run, besides),
     ...decisionFigures(besides),
   ]
 }
@@ -151,12 +159,24 @@ function mostFigure(run: Run, phase: string): BenchFigure[] {
   return beside(label, 'ns', of, OURS, [few], atMost(1.5, few))
 }
 
-function collectionFigures({ scavenges, markSweeps, forwarded }: Besides): BenchFigure[] {
-  const millions = forwarded / 1e6
-  const label = `full collections, ${millions.toFixed(0)} million packets`
+function collectionFigures({ plan }: Run, { few, many }: Besides): BenchFigure[] {
+  const millions = few.forwarded / 1e6
+  const label = `full collections in ${millions.toFixed(0)} million packets`
+  const figures: BenchFigure[] = [
+    limited('scavenges, a million packets', few.scavenges / millions, '', 20),
+    { label, value: few.markSweeps, unit: '', peers: [], target: 'none', met: few.markSweeps === 0 },
+  ]
+  if (many.forwarded === 0) return figures
+  const meanwhile = `while ${thousands(plan.manyFlows)} flows come and go`
   return [
-    limited('scavenges, a million packets', scavenges / millions, '', 20),
-    { label, value: markSweeps, unit: '', peers: [], target: 'none', met: markSweeps === 0 },
+    ...figures,
+    {
+      label: `scavenges, a million packets, ${meanwhile}`,
+      value: (many.scavenges * 1e6) / many.forwarded,
+      unit: '',
+      peers: [],
+    },
+    { label: `full collections ${meanwhile}`, value: many.markSweeps, unit: '', peers: [] },
   ]
 }
 

@@ -1,7 +1,7 @@
 /** One run over all relays, phase by phase. */
 
 import type { Contender, Target } from './contenders.ts'
-import type { Besides } from './figures.ts'
+import type { Garbage } from './figures.ts'
 import { NAMES } from './line-up.ts'
 import type { LoadDriver } from './load-driver.ts'
 import { FEW_FLOWS, type Plan } from './plan.ts'
@@ -9,12 +9,13 @@ import type { RelayUnderTest } from './relay-under-test.ts'
 import { costs, delays, highestRates, mostFlows, phaseOf, type Run, warmUp } from './rounds.ts'
 import { Sampler, Series } from './sampler.ts'
 
-/** What was seen, and what our relay's threads collected meanwhile, warmed up. */
+/** What was seen, and what our relay's threads collected meanwhile. */
 export interface Measured {
   readonly run: Run
-  readonly collections: Pick<Besides, 'scavenges' | 'markSweeps' | 'forwarded'>
-  /** The full collections among them, as Node prints them. */
-  readonly full: readonly string[]
+  /** Warmed up, with few flows that stay. */
+  readonly few: Garbage
+  /** With many, which open, are refreshed and expire. */
+  readonly many: Garbage
 }
 
 /** Starts a relay on its processors. */
@@ -39,17 +40,16 @@ export async function measure(
   const [ours] = named(NAMES.ours)
   if (!ours) throw new Error('our relay has not the options that it is measured with')
   await warmUp(run, relays)
-  const before = counts(ours)
+  const warm = garbageOf(ours)
   await phases(run, named, alone(load))
-  const after = counts(ours)
-  if (plan.mostFlows > 0) await mostFlows(run, ours, stack.use(await start(ours.contender)))
-  const collections = {
-    scavenges: after.scavenges - before.scavenges,
-    markSweeps: after.markSweeps - before.markSweeps,
-    forwarded: after.forwarded - before.forwarded,
-  }
-  const full = collections.markSweeps > 0 ? ours.collections.full.slice(-collections.markSweeps) : []
-  return { run, collections, full }
+  const few = garbageOf(ours, warm)
+  const { manyFlows, mostFlows: most } = run.plan
+  const those = named(NAMES.c, NAMES.go, NAMES.ours, NAMES.dgram)
+  const before = garbageOf(ours)
+  if (manyFlows > 0) await costs(run, manyFlows, those, those)
+  const many = garbageOf(ours, before)
+  if (most > 0) await mostFlows(run, ours, stack.use(await start(ours.contender)))
+  return { run, few, many }
 }
 
 async function phases(
@@ -66,8 +66,6 @@ async function phases(
   mustBeQuiet(run, named(c, ours))
   await highestRates(run, [...saturated, ...named(twoWorkers)])
   await delays(run, [none, ...named(c, go, nginx, ours, coalescing, dgram)])
-  const many = named(c, go, ours, dgram)
-  if (run.plan.manyFlows > 0) await costs(run, run.plan.manyFlows, many, many)
 }
 
 /** Better to stop now than to print what the neighbours did. A quick run prints it, and says what it is. */
@@ -106,6 +104,15 @@ function newRun(plan: Plan, load: LoadDriver): Run {
   }
 }
 
-function counts({ collections: { scavenges, markSweeps }, forwarded }: RelayUnderTest) {
-  return { scavenges, markSweeps, forwarded }
+const NONE: Garbage = { scavenges: 0, markSweeps: 0, forwarded: 0, full: [] }
+
+/** What a relay's threads have collected since another moment. */
+function garbageOf({ collections, forwarded }: RelayUnderTest, since: Garbage = NONE): Garbage {
+  const markSweeps = collections.markSweeps - since.markSweeps
+  return {
+    scavenges: collections.scavenges - since.scavenges,
+    markSweeps,
+    forwarded: forwarded - since.forwarded,
+    full: markSweeps === 0 ? [] : collections.full.slice(-markSweeps),
+  }
 }
