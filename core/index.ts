@@ -50,13 +50,12 @@ export { service } from './service.ts'
 export { DatagramLoop, type DatagramLoopOptions, type DatagramLoopReceiver } from './udp/datagram-loop.ts'
 export { SharedCounters } from './udp/shared-counters.ts'
 export { clockOffset } from './udp/thread-clock.ts'
-export {
-  type SharedControl,
-  type SharedSocket,
-  type ThreadControl,
-  type ThreadSocket,
-  type ThreadUdp,
-  threadUdp,
+export type {
+  SharedControl,
+  SharedSocket,
+  ThreadControl,
+  ThreadSocket,
+  ThreadUdp,
 } from './udp/thread-sockets.ts'
 export { wallTime } from './wall-clock.ts'
 export { Address, parseAddress, toAddress } from './wire/address.ts'

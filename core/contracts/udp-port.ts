@@ -3,6 +3,7 @@
  * decides what to do with a datagram is the same on both, so nothing here shows how a datagram was read.
  */
 
+import type { ThreadUdp } from '../udp/thread-sockets.ts'
 import type { Address } from '../wire/address.ts'
 
 /** Bytes free in front of a received datagram, so that a header can be put there in place. */
@@ -63,4 +64,6 @@ export interface UdpOptions {
 export interface UdpEngine {
   readonly name: 'dgram' | 'batched' | 'memory'
   open(options: UdpOptions): Promise<UdpPort>
+  /** Opens sockets that threads of their own read in batches; undefined on an engine that cannot. */
+  readonly threads?: ThreadUdp
 }

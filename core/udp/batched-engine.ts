@@ -10,6 +10,7 @@ import { MAX_SENT, ReceiveVector, SendVector } from '../ffi/message-vector.ts'
 import { openUdpSocket, SocketRefusal, type UdpSocket } from '../ffi/udp-socket.ts'
 import { Address } from '../wire/address.ts'
 import { openError } from './open-error.ts'
+import { threadUdp } from './thread-sockets.ts'
 
 const BATCH = 64
 /** Full batches taken in one turn of the event loop: timers and HTTP must have their turn too. */
@@ -23,6 +24,7 @@ export function batchedEngine(): UdpEngine | undefined {
   return Object.freeze({
     name: 'batched' as const,
     open: async (options: UdpOptions) => open(calls, options),
+    threads: threadUdp(calls),
   })
 }
 

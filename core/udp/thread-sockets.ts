@@ -6,7 +6,7 @@
 
 import type { UdpCounters } from '../contracts/udp-port.ts'
 import { allowedCpus } from '../ffi/cpus.ts'
-import { type Libc, libc } from '../ffi/libc.ts'
+import type { Libc } from '../ffi/libc.ts'
 import { memoryBytes } from '../ffi/message-memory.ts'
 import { openUdpSocket, SocketRefusal } from '../ffi/udp-socket.ts'
 import { WakeUp } from '../ffi/wake-up.ts'
@@ -63,10 +63,8 @@ export interface ThreadUdp {
   control(): ThreadControl
 }
 
-/** The means for it, or undefined where its system calls are not to be had. */
-export function threadUdp(): ThreadUdp | undefined {
-  const calls = libc()
-  if (calls === undefined) return undefined
+/** The means for it. */
+export function threadUdp(calls: Libc): ThreadUdp {
   return {
     cpus: allowedCpus(calls),
     open: (address, { reusePort }) => open(calls, address, reusePort),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { load } from '../../core/config/load.ts'
 import { type Edge, start } from '../../core/host.ts'
-import type { Address, UdpEngine } from '../../core/index.ts'
+import type { Address, ThreadUdp, UdpEngine } from '../../core/index.ts'
 import { eventually } from '../../core/testing/check.ts'
 import { defaultEngine } from '../../core/udp/engines.ts'
 import { type Post, Refused } from './signaling.ts'
@@ -165,12 +165,25 @@ function keeping(lines: LogLine[]): Logger {
 
 /** The same engine, noting the address of each port it opens. */
 function recorded(engine: UdpEngine, bound: Address[]): UdpEngine {
+  const { threads } = engine
   return {
     name: engine.name,
     open: async (options) => {
       const port = await engine.open(options)
       bound.push(port.local)
       return port
+    },
+    ...(threads && { threads: recordedThreads(threads, bound) }),
+  }
+}
+
+function recordedThreads(threads: ThreadUdp, bound: Address[]): ThreadUdp {
+  return {
+    ...threads,
+    open(address, options) {
+      const socket = threads.open(address, options)
+      bound.push(socket.local)
+      return socket
     },
   }
 }

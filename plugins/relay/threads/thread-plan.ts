@@ -2,7 +2,6 @@
 
 import { availableParallelism } from 'node:os'
 import type { Context, PortableCodec, RoutingCodec, ThreadUdp } from '../../../core/index.ts'
-import { threadUdp } from '../../../core/index.ts'
 import type { RelayPluginOptions } from '../options.ts'
 
 /** What threads need. */
@@ -26,7 +25,7 @@ export function planThreads(
 ): ThreadPlan | undefined {
   const threads = workers === 'auto' ? (availableParallelism() > 1 ? 1 : 0) : workers
   if (threads === 0) return undefined
-  const calls = udp.name === 'batched' ? threadUdp() : undefined
+  const calls = udp.threads
   if (calls && codec.portable) {
     const pins = pin && threads > 1 && threads <= calls.cpus.length
     return { udp: calls, codec: codec.portable, threads, pins }

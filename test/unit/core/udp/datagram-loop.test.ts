@@ -7,11 +7,12 @@ import { readdirSync } from 'node:fs'
 import { after, afterEach, describe, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { eventually } from '../../../../core/testing/check.ts'
+import { batchedEngine } from '../../../../core/udp/batched-engine.ts'
 import { clockOffset } from '../../../../core/udp/thread-clock.ts'
-import { type ThreadControl, type ThreadSocket, threadUdp } from '../../../../core/udp/thread-sockets.ts'
+import type { ThreadControl, ThreadSocket } from '../../../../core/udp/thread-sockets.ts'
 import { Address } from '../../../../core/wire/address.ts'
 
-const udp = threadUdp()
+const udp = batchedEngine()?.threads
 const ends: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
