@@ -4,7 +4,7 @@
  * time.
  */
 
-import { type Address, SPP_LENGTH, writeSpp } from '../../core/index.ts'
+import type { Address } from '../../core/index.ts'
 import { Decision } from './pure/decision.ts'
 import { fromClient } from './pure/from-client.ts'
 import { fromTransceiver } from './pure/from-transceiver.ts'
@@ -44,7 +44,7 @@ export class Forwarder {
     this.#events = events
   }
 
-  /** bytes[start, end) came to the public socket number `local`; there are SPP_LENGTH bytes of room in front. */
+  /** bytes[start, end) came to the public socket number `local`; there is HEAD_ROOM in front. */
   onClient(now: number, local: number, bytes: Uint8Array, start: number, end: number, source: Address): void {
     const decision = this.#up
     fromClient(this.#state, now, local, source, bytes, start, end, decision)
@@ -52,8 +52,9 @@ export class Forwarder {
       if (decision.wantsLookUp) this.#events.onUnknownClient(now, local, source)
       return
     }
-    const from = start - SPP_LENGTH
-    writeSpp(bytes, from, source, this.#state.locals[local]!)
+    const { framing, locals } = this.#state
+    framing.write(bytes, start, end, source, locals[local]!)
+    const from = start - framing.length
     for (let i = 0; i < decision.count; i++) this.#outputs.up(bytes, from, end, decision.to[i]!)
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
   }

@@ -1,6 +1,14 @@
 /** The relay's options, as its operator writes them. */
 
-import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+import {
+  checkFraming,
+  MacOption,
+  type Problem,
+  parseAddress,
+  parseCidr,
+  type Static,
+  Type,
+} from '../../core/index.ts'
 import { checkListen, ListenOption, notAnAddress } from './listen-option.ts'
 import { parsePortRange } from './pure/allowed-routes.ts'
 
@@ -26,6 +34,11 @@ export const Options = Type.Object({
     },
     { default: {}, description: 'The only transceivers that this relay forwards to.' },
   ),
+  framing: Type.Union([Type.Literal('spp'), MacOption], {
+    default: 'spp',
+    description:
+      'What stands in front of datagrams to transceivers, whose options must say the same. { mac } adds a key id and a tag.',
+  }),
   workers: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 0, maximum: 64 })], {
     default: 'auto',
     description:
@@ -59,7 +72,7 @@ export type RelayPluginOptions = Static<typeof Options>
 
 /** What the schema cannot say: addresses, CIDRs and ports must be such, and of one family with `upstream`. */
 export function checkOptions(options: RelayPluginOptions): Problem[] {
-  const problems: Problem[] = checkListen(options.listen)
+  const problems: Problem[] = [...checkListen(options.listen), ...checkFraming(options.framing)]
   const upstream = parseAddress(options.upstream)
   if (!upstream) problems.push(notAnAddress('/upstream', options.upstream, '10.0.0.4:3480 or 127.0.0.1:0'))
   for (const [i, text] of options.allow.cidrs.entries()) {

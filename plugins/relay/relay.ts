@@ -1,6 +1,13 @@
 /** Puts a relay together: sockets, workers, recovery and spans. */
 
-import type { Address, Context, RecoveryStore, RoutingCodec } from '../../core/index.ts'
+import {
+  type Address,
+  type Context,
+  framing,
+  keysOf,
+  type RecoveryStore,
+  type RoutingCodec,
+} from '../../core/index.ts'
 import { eventLoopWorker } from './event-loop-worker.ts'
 import type { ForwarderEvents } from './forwarder.ts'
 import { LocalLookUps } from './local-look-ups.ts'
@@ -106,6 +113,7 @@ class Start {
     const { allow, maxFlows } = this.#options
     return {
       codec: this.#services.codec,
+      framing: framing(keysOf(this.#options.framing), 'up'),
       locals: sockets[0]!.locals,
       maxFlows: Math.ceil(maxFlows / workers),
       seed: this.#seed,

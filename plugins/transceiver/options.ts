@@ -1,6 +1,14 @@
 /** The transceiver's options, as its operator writes them. */
 
-import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+import {
+  checkFraming,
+  MacOption,
+  type Problem,
+  parseAddress,
+  parseCidr,
+  type Static,
+  Type,
+} from '../../core/index.ts'
 import { ControlOptions, checkControl } from './control/options.ts'
 import { OpusOption } from './media/options.ts'
 import { ClientSecretKeysOption, LimitsOption } from './signaling/options.ts'
@@ -20,6 +28,11 @@ export const Options = Type.Object({
   relays: Type.Array(Type.String(), {
     default: ['127.0.0.0/8', '::1/128'],
     description: 'CIDRs from which framed packets are taken: your relays, nobody else.',
+  }),
+  framing: Type.Union([Type.Literal('spp'), MacOption], {
+    default: 'spp',
+    description:
+      'How relays frame packets; the same as in their options. { mac } adds a key id and a tag to each.',
   }),
   direct: Type.Boolean({
     default: false,
@@ -54,7 +67,7 @@ export type TransceiverOptions = Static<typeof Options>
 
 /** What the schema cannot say: addresses must be addresses, and an unspecified one needs `announce`. */
 export function checkOptions(options: TransceiverOptions): Problem[] {
-  const problems: Problem[] = []
+  const problems: Problem[] = checkFraming(options.framing)
   const listen = parseAddress(options.listen)
   if (!listen) {
     problems.push({

@@ -1,6 +1,14 @@
 /** The transceiver's internal ports: UDP for the calls, and TCP with the same number for the control port if there is one. */
 
-import { Address, type Context, EdgeError, parseAddress, parseCidr } from '../../core/index.ts'
+import {
+  Address,
+  type Context,
+  EdgeError,
+  framing,
+  keysOf,
+  parseAddress,
+  parseCidr,
+} from '../../core/index.ts'
 import { ControlListener } from './control/listener.ts'
 import type { TransceiverOptions } from './options.ts'
 import { type SocketReceiver, TransceiverSocket } from './socket.ts'
@@ -15,7 +23,7 @@ export interface Ports {
   readonly control: ControlListener | undefined
 }
 
-/** Opens them. Rejects with EdgeError `address_in_use` or `address_unavailable`; nothing stays open then. */
+/** Opens them. Rejects with EdgeError `address_in_use`, `address_unavailable` or `openssl_unavailable`; nothing stays open then. */
 export async function openPorts(
   options: TransceiverOptions,
   { udp }: Pick<Context, 'udp'>,
@@ -24,9 +32,10 @@ export async function openPorts(
   const address = parseAddress(options.listen)
   if (!address) throw new EdgeError('config_invalid', `"${options.listen}" is not an ip:port`)
   const relays = options.relays.flatMap((cidr) => parseCidr(cidr) ?? [])
+  const frames = framing(keysOf(options.framing), 'down')
   for (let tries = 1; ; tries++) {
     const socket = await TransceiverSocket.open(
-      { engine: udp, address, relays, direct: options.direct },
+      { engine: udp, address, relays, direct: options.direct, framing: frames },
       receiver,
     )
     if (!options.control) return { socket, control: undefined }

@@ -9,15 +9,14 @@ import {
   Address,
   type Cidr,
   type Datagram,
+  type Framing,
   HEAD_ROOM,
   inCidrs,
   MAX_DATAGRAM,
   packetKind,
-  readSpp,
-  SPP_LENGTH,
+  plainFraming,
   type UdpEngine,
   type UdpPort,
-  writeSpp,
 } from '../../core/index.ts'
 import type { Path } from './ice/path.ts'
 
@@ -38,6 +37,10 @@ export interface SocketDrops {
   empty: number
   /** A first byte that is none of ours (RFC 7983). */
   unknown: number
+  /** With `framing.mac`: framed without a tag, with a key that is not ours, or with a tag that is wrong. */
+  mac_missing: number
+  mac_key: number
+  mac_wrong: number
 }
 
 /** How to open the socket. */
@@ -46,16 +49,27 @@ export interface SocketOptions {
   readonly address: Address
   readonly relays: readonly Cidr[]
   readonly direct: boolean
+  /** How packets are framed, seen from this end. Default: without tags. */
+  readonly framing?: Framing
 }
 
 /** The open socket. Nothing here throws or allocates per packet. */
 export class TransceiverSocket {
-  readonly drops: SocketDrops = { untrusted: 0, unframed: 0, empty: 0, unknown: 0 }
+  readonly drops: SocketDrops = {
+    untrusted: 0,
+    unframed: 0,
+    empty: 0,
+    unknown: 0,
+    mac_missing: 0,
+    mac_key: 0,
+    mac_wrong: 0,
+  }
   readonly #slot = Buffer.allocUnsafeSlow(HEAD_ROOM + MAX_DATAGRAM)
   readonly #port: UdpPort
   readonly #receiver: SocketReceiver
   readonly #relays: readonly Cidr[]
   readonly #direct: boolean
+  readonly #framing: Framing
   readonly #framed = { relay: new Address(), local: new Address(), client: new Address() }
   readonly #bare: { relay: undefined; local: Address; client: Address }
 
@@ -64,6 +78,7 @@ export class TransceiverSocket {
     this.#receiver = receiver
     this.#relays = options.relays
     this.#direct = options.direct
+    this.#framing = options.framing ?? plainFraming
     this.#bare = { relay: undefined, local: port.local.clone(), client: new Address() }
   }
 
@@ -99,12 +114,13 @@ export class TransceiverSocket {
       this.drops.untrusted++
       return
     }
-    if (!readSpp(bytes, start, end, client, local)) {
-      this.drops.unknown++
+    const fault = this.#framing.read(bytes, start, end, client, local)
+    if (fault !== undefined) {
+      this.drops[fault === 'bad_frame' ? 'unknown' : fault]++
       return
     }
     relay.copy(source)
-    this.#dispatch(bytes, start + SPP_LENGTH, end, this.#framed)
+    this.#dispatch(bytes, start + this.#framing.length, end, this.#framed)
   }
 
   /** Sends bytes[start, end) the way `path` says. They are the caller's again on return. */
@@ -121,8 +137,8 @@ export class TransceiverSocket {
       this.#port.send(bytes, start, end, path.client)
       return
     }
-    writeSpp(bytes, start - SPP_LENGTH, path.client, path.local)
-    this.#port.send(bytes, start - SPP_LENGTH, end, path.relay)
+    this.#framing.write(bytes, start, end, path.client, path.local)
+    this.#port.send(bytes, start - this.#framing.length, end, path.relay)
   }
 
   /** Stops receiving and frees the socket. */

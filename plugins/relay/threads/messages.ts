@@ -1,6 +1,6 @@
 /** What a relay's main thread and its worker threads say to each other, away from the packet path. All of it clones. */
 
-import type { DatagramLoopOptions } from '../../../core/index.ts'
+import type { DatagramLoopOptions, FrameKey } from '../../../core/index.ts'
 
 /** What a worker thread is given at its start. */
 export interface ThreadData {
@@ -9,6 +9,8 @@ export interface ThreadData {
   readonly memory: SharedArrayBuffer
   readonly ring: SharedArrayBuffer
   readonly codec: { readonly module: string; readonly data: unknown }
+  /** Frames have tags by these. */
+  readonly frameKeys: readonly FrameKey[] | undefined
   /** Addresses as text. The loop's sockets are these, in this order, and then the framed one. */
   readonly locals: readonly string[]
   readonly own: readonly string[]

@@ -7,6 +7,7 @@ import {
   Address,
   DatagramLoop,
   type DatagramLoopReceiver,
+  framing,
   parseAddress,
   type RoutingCodec,
 } from '../../../core/index.ts'
@@ -106,6 +107,7 @@ export class RelayThread implements DatagramLoopReceiver {
         encode: (...args: Parameters<RoutingCodec['encode']>) => this.#codec.encode(...args),
         decode: (...args: Parameters<RoutingCodec['decode']>) => this.#codec.decode(...args),
       },
+      framing: framing(data.frameKeys, 'up'),
       locals: data.locals.map(known),
       own: data.own.map(known),
       cluster: data.cluster,

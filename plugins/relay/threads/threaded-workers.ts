@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads'
 import {
   type Context,
   clockOffset,
+  keysOf,
   type PortableCodec,
   parseAddress,
   type Recovered,
@@ -39,7 +40,7 @@ export interface ThreadParts {
   readonly codec: PortableCodec
   /** For each worker; its own share of the flows. */
   readonly state: RelayOptions
-  readonly options: Pick<RelayPluginOptions, 'segments' | 'coalesceMicroseconds'>
+  readonly options: Pick<RelayPluginOptions, 'segments' | 'coalesceMicroseconds' | 'framing'>
   readonly log: Context['log']
   readonly recovery: Recovery | undefined
   readonly onFlowEvent: ForwarderEvents['onFlowEvent']
@@ -199,6 +200,7 @@ function dataOf(
     },
     memory,
     ring,
+    frameKeys: keysOf(options.framing),
     locals: locals.map(String),
     own: state.own.map(String),
     cluster: state.cluster,

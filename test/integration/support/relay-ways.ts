@@ -7,7 +7,10 @@ import type { RelayPluginOptions } from '../../../plugins/relay/options.ts'
 import type { RelayState } from '../../../plugins/relay/pure/relay-state.ts'
 import type { Relay } from '../../../plugins/relay/relay.ts'
 
-type WorkerOptions = Pick<RelayPluginOptions, 'workers' | 'pin' | 'segments' | 'coalesceMicroseconds'>
+type WorkerOptions = Pick<
+  RelayPluginOptions,
+  'framing' | 'workers' | 'pin' | 'segments' | 'coalesceMicroseconds'
+>
 
 /** One way. */
 export interface Way {
@@ -20,6 +23,7 @@ export interface Way {
 
 /** Options of a relay without threads. */
 export const IN_EVENT_LOOP: WorkerOptions = {
+  framing: 'spp',
   workers: 0,
   pin: false,
   segments: false,

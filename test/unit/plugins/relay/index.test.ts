@@ -74,6 +74,7 @@ async function setUp(recovery?: RecoveryStore, reachable = false): Promise<Setup
     upstream: String(INTERNAL),
     allow: { cidrs: ['10.0.0.0/24'], ports: '3479' },
     maxFlows: 64,
+    framing: 'spp' as const,
     workers: 'auto' as const,
     pin: true,
     segments: false,

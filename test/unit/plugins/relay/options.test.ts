@@ -8,6 +8,7 @@ const GOOD: RelayPluginOptions = {
   listen: ['0.0.0.0:3478', '[::]:3478'],
   upstream: '127.0.0.1:0',
   allow: { cidrs: ['127.0.0.0/8'], ports: '3479' },
+  framing: 'spp',
   workers: 'auto',
   pin: true,
   segments: false,
@@ -20,6 +21,25 @@ function pointers(options: Partial<RelayPluginOptions>): string[] {
   for (const { message, hint } of problems) assert.ok(message && hint)
   return problems.map(({ pointer }) => pointer)
 }
+
+test('every key of the framing has an id of its own', () => {
+  const key = 'ab'.repeat(32)
+  assert.deepEqual(
+    pointers({
+      framing: {
+        mac: {
+          keys: [
+            { id: 1, key },
+            { id: 2, key },
+          ],
+        },
+      },
+    }),
+    [],
+  )
+  const keys = [1, 2, 1].map((id) => ({ id, key }))
+  assert.deepEqual(pointers({ framing: { mac: { keys } } }), ['/framing/mac/keys/2/id'])
+})
 
 test('good options have no problems', () => {
   assert.deepEqual(pointers({}), [])

@@ -2,6 +2,7 @@
 
 import {
   type Address,
+  type Framing,
   parseAddress,
   type Route,
   type RoutingCodec,
@@ -53,7 +54,14 @@ export class SimulatedRelay {
   readonly #options: RelayOptions
   readonly #routes = new Map<string, Route>()
 
-  constructor(options: { maxFlows?: number; cidrs?: string[]; onFlowEnd?(flow: FlowView): void } = {}) {
+  constructor(
+    options: {
+      maxFlows?: number
+      cidrs?: string[]
+      framing?: Framing
+      onFlowEnd?(flow: FlowView): void
+    } = {},
+  ) {
     const codec: RoutingCodec = {
       encode: () => '',
       decode: (text, start, end) => {
@@ -70,6 +78,7 @@ export class SimulatedRelay {
       cidrs: options.cidrs ?? ['10.0.0.0/24'],
       ports: { first: 3479, last: 3490 },
       own: [...LOCALS, UPSTREAM],
+      ...(options.framing ? { framing: options.framing } : {}),
       ...(options.onFlowEnd ? { onFlowEnd: options.onFlowEnd } : {}),
     }
     this.state = relayState(this.#options)

@@ -7,6 +7,7 @@ import { checkOptions, Options, type TransceiverOptions } from '../../../../plug
 const GOOD: TransceiverOptions = {
   listen: '127.0.0.1:3479',
   relays: ['127.0.0.0/8', '::1/128'],
+  framing: 'spp',
   direct: false,
   maxCalls: 500,
   connectSeconds: 30,

@@ -1,11 +1,32 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { HEAD_ROOM, MAX_DATAGRAM, parseCidr, readSpp, SPP_LENGTH, writeSpp } from '../../../../core/index.ts'
+import {
+  type Framing,
+  framing,
+  HEAD_ROOM,
+  MAX_DATAGRAM,
+  opensslProblem,
+  parseCidr,
+  plainFraming,
+  readSpp,
+  SPP_LENGTH,
+  writeSpp,
+} from '../../../../core/index.ts'
 import { MemoryNetwork } from '../../../../core/testing/memory-udp.ts'
 import type { Path } from '../../../../plugins/transceiver/ice/path.ts'
 import { type SocketReceiver, TransceiverSocket } from '../../../../plugins/transceiver/socket.ts'
 import { address } from './ice/support.ts'
 
+const NO_DROPS = {
+  untrusted: 0,
+  unframed: 0,
+  empty: 0,
+  unknown: 0,
+  mac_missing: 0,
+  mac_key: 0,
+  mac_wrong: 0,
+}
+const KEY = { id: 7, key: 'ab'.repeat(32) }
 const OURS = address('10.0.0.5:3479')
 const RELAY = address('10.0.0.4:3480')
 const PUBLIC = address('203.0.113.1:3478')
@@ -25,12 +46,18 @@ class Receiver implements SocketReceiver {
   }
 }
 
-async function open(options: { relays?: string[]; direct?: boolean } = {}) {
+async function open(options: { relays?: string[]; direct?: boolean; framing?: Framing } = {}) {
   const network = new MemoryNetwork('explicit')
   const receiver = new Receiver()
-  const { relays = ['10.0.0.0/24', 'fd00::/8'], direct = false } = options
+  const { relays = ['10.0.0.0/24', 'fd00::/8'], direct = false, framing = plainFraming } = options
   const socket = await TransceiverSocket.open(
-    { engine: network.engine, address: OURS, relays: relays.flatMap((one) => parseCidr(one) ?? []), direct },
+    {
+      engine: network.engine,
+      address: OURS,
+      relays: relays.flatMap((one) => parseCidr(one) ?? []),
+      direct,
+      framing,
+    },
     receiver,
   )
   const send = (bytes: Uint8Array, from = RELAY): void => {
@@ -61,7 +88,7 @@ describe("the transceiver's socket", () => {
       `media 8007 ${way}`,
       `media bf07 ${way}`,
     ])
-    assert.deepEqual(socket.drops, { untrusted: 0, unframed: 0, empty: 0, unknown: 7 })
+    assert.deepEqual(socket.drops, { ...NO_DROPS, unknown: 7 })
   })
 
   it('takes framing from relays alone, of either family', async () => {
@@ -90,7 +117,7 @@ describe("the transceiver's socket", () => {
     send(Buffer.concat([Buffer.of(0x56, 0xed), framed([0]).subarray(2)]))
     send(framed([...framed([0])]))
     assert.deepEqual(receiver.got, [])
-    assert.deepEqual(socket.drops, { untrusted: 0, unframed: 1, empty: 1, unknown: 4 })
+    assert.deepEqual(socket.drops, { ...NO_DROPS, unframed: 1, empty: 1, unknown: 4 })
   })
 
   it('takes bare packets where that is wanted, and framed ones still', async () => {
@@ -130,4 +157,38 @@ describe("the transceiver's socket", () => {
     assert.equal(network.inFlight.length, 1)
     assert.equal(socket.counters.sendErrors, 1)
   })
+
+  const needs = { skip: opensslProblem()?.message ?? false }
+
+  it(
+    'with keys takes frames with a tag alone, counts the others by what is wrong, and tags its own',
+    needs,
+    async () => {
+      const { network, receiver, send, socket } = await open({ framing: framing([KEY], 'down') })
+      const relay = framing([KEY], 'up')
+      const room = Buffer.alloc(HEAD_ROOM + 1)
+      const tagged = (by: Framing): Buffer => {
+        by.write(room, HEAD_ROOM, room.length, CLIENT, PUBLIC)
+        return Buffer.from(room.subarray(HEAD_ROOM - by.length))
+      }
+      send(tagged(relay))
+      const way = `stun 00 ${CLIENT} → ${PUBLIC} by ${RELAY}`
+      assert.deepEqual(receiver.got, [way])
+      const altered = tagged(relay)
+      altered[altered.length - 1] = 1
+      send(altered)
+      send(framed([0]))
+      send(tagged(framing([{ ...KEY, id: 8 }], 'up')))
+      send(tagged(framing([{ id: 7, key: '00'.repeat(32) }], 'up')))
+      send(tagged(framing([KEY], 'down')))
+      send(tagged(relay), address('10.0.1.4:3480'))
+      assert.deepEqual(receiver.got, [way])
+      assert.deepEqual(socket.drops, { ...NO_DROPS, untrusted: 1, mac_missing: 1, mac_key: 1, mac_wrong: 3 })
+      socket.send(Buffer.of(1, 2, 3), 0, 3, { relay: RELAY, local: PUBLIC, client: CLIENT })
+      const [answer] = network.inFlight
+      const [client, proxy] = [address('0.0.0.0:0'), address('0.0.0.0:0')]
+      assert.equal(relay.read(answer!.bytes, 0, answer!.bytes.length, client, proxy), undefined)
+      assert.deepEqual([String(client), String(proxy)], [String(CLIENT), String(PUBLIC)])
+    },
+  )
 })
