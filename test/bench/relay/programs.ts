@@ -51,19 +51,27 @@ export async function buildGo(folder: string): Promise<Program> {
   return { missing: 'the Go relay: Go is not installed' }
 }
 
-/** nginx with its stream module. */
+/** nginx with its stream module, built in or beside it. */
 export async function findNginx(): Promise<Program> {
   try {
-    const { stderr } = await run('nginx', ['-v'])
-    return { command: 'nginx', version: stderr.trim().replace('nginx version: ', '') }
+    const { stderr } = await run('nginx', ['-V'])
+    const isBuiltIn = /--with-stream(\s|$)/.test(stderr)
+    if (!isBuiltIn && streamModule() === undefined) {
+      return { missing: 'nginx stream: nginx is there, its stream module is not (libnginx-mod-stream)' }
+    }
+    return { command: 'nginx', version: stderr.split('\n', 1)[0]!.replace('nginx version: ', '') }
   } catch {
     return { missing: 'nginx stream: nginx is not installed' }
   }
 }
 
+function streamModule(): string | undefined {
+  return NGINX_MODULES.find((path) => existsSync(path))
+}
+
 /** Writes the config of an nginx that forwards one UDP port, and gives its path. */
 export async function writeNginxConfig(folder: string, port: number, transceiver: number): Promise<string> {
-  const module = NGINX_MODULES.find((path) => existsSync(path))
+  const module = streamModule()
   const file = join(folder, `nginx-${port}.conf`)
   const lines = [
     // One process, so that what it costs is what that process costs.
