@@ -12,9 +12,12 @@ import { AllowedRoutes, type AllowedRoutesOptions } from './allowed-routes.ts'
 import { DecodeBudget } from './decode-budget.ts'
 import { FlowTable } from './flow-table.ts'
 import type { FlowView } from './flow-view.ts'
+import { HopTable } from './hop-table.ts'
+import { OtherClusters } from './other-clusters.ts'
 import { HEADER_IS_CHANGING, MAX_LOCALS } from './records.ts'
 import { RelayCounters } from './relay-counters.ts'
 import { RelayMemory, relayMemory } from './relay-memory.ts'
+import { repair } from './repair.ts'
 import { RouteTable } from './route-table.ts'
 import { Silence } from './silence.ts'
 import { UfragDigest } from './ufrag-digest.ts'
@@ -26,6 +29,12 @@ export interface RelayOptions extends AllowedRoutesOptions {
   readonly codec: RoutingCodec
   /** What stands in front of datagrams to and from transceivers. Default: the header without a tag. */
   readonly framing?: Framing
+  /** The same between relays, seen from the one that is sent to. Default: the header without a tag. */
+  readonly answering?: Framing
+  /** Relays of other clusters; default none. */
+  readonly clusters?: OtherClusters
+  /** The previous hops, over these same `locals`; default none yet. */
+  readonly hops?: HopTable
   /** The public addresses as clients know them; a flow's `local` is an index of this list. */
   readonly locals: readonly Address[]
   readonly maxFlows: number
@@ -39,6 +48,9 @@ export interface RelayOptions extends AllowedRoutesOptions {
 export interface RelayState {
   readonly codec: RoutingCodec
   readonly framing: Framing
+  readonly answering: Framing
+  readonly clusters: OtherClusters
+  readonly hops: HopTable
   readonly locals: readonly Address[]
   readonly allowed: AllowedRoutes
   readonly memory: RelayMemory
@@ -58,7 +70,8 @@ export interface RelayState {
 /**
  * The state of a relay in `memory`: one without flows in new memory, and in memory that another state has written to
  * one that goes on where that stopped, with the same `locals`. One thread at a time may decide by it; others may look at
- * counters and flows. Throws EdgeError when the memory is not for so many flows.
+ * counters and flows. What a thread left half done when it died is made whole here: so a state that only looks is made
+ * before the thread that decides begins. Throws EdgeError when the memory is not for so many flows.
  */
 export function relayState(options: RelayOptions, buffer = relayMemory(options.maxFlows)): RelayState {
   const memory = new RelayMemory(buffer)
@@ -73,16 +86,23 @@ export function relayState(options: RelayOptions, buffer = relayMemory(options.m
   const upstreams = new Upstreams(memory)
   const ufrags = new UfragTable(memory, upstreams)
   const routes = new RouteTable(memory, ufrags, upstreams)
-  return {
+  const { hops = new HopTable(options.locals), onFlowEnd } = options
+  const state: RelayState = {
     codec: options.codec,
     framing: options.framing ?? plainFraming,
+    answering: options.answering ?? plainFraming,
+    clusters: options.clusters ?? new OtherClusters(),
+    hops,
     locals: options.locals,
     allowed: new AllowedRoutes(options),
     memory,
     upstreams,
     ufrags,
     routes,
-    flows: new FlowTable(memory, routes, { counters, onEnd: options.onFlowEnd }),
+    flows: new FlowTable(memory, routes, {
+      counters,
+      onEnd: options.hops ? endOf(hops, onFlowEnd) : onFlowEnd,
+    }),
     budget: new DecodeBudget(memory),
     counters,
     silence: new Silence(),
@@ -90,6 +110,31 @@ export function relayState(options: RelayOptions, buffer = relayMemory(options.m
     stun: new StunSummary(),
     client: new Address(),
     proxy: new Address(),
+  }
+  if (memory.words[HEADER_IS_CHANGING] !== 0) {
+    repair(state)
+    settled(memory)
+  }
+  return state
+}
+
+/** Opens a flow as `FlowTable.open` does; its hop has one flow more. */
+export function openFlow(
+  { flows, hops }: RelayState,
+  now: number,
+  local: number,
+  client: Address,
+  evict: boolean,
+): number {
+  const flow = flows.open(now, local, client, evict)
+  if (flow !== 0) hops.began(local)
+  return flow
+}
+
+function endOf(hops: HopTable, onFlowEnd: RelayOptions['onFlowEnd']): (flow: FlowView) => void {
+  return (flow) => {
+    onFlowEnd?.(flow)
+    hops.ended(flow.local)
   }
 }
 

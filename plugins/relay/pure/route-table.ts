@@ -23,6 +23,7 @@ import {
   ROUTE_OLDER,
   ROUTE_OPENED,
   ROUTE_PENDING,
+  ROUTE_RECOVERED,
   ROUTE_SESSION,
   ROUTE_STATE,
   ROUTE_UFRAG,
@@ -65,9 +66,19 @@ export class RouteTable {
     return this.words[route + ROUTE_STATE]! & ROUTE_KIND
   }
 
+  /** Whether it is as the recovery store said. */
+  isRecovered(route: number): boolean {
+    return this.kind(route) === ROUTE_RECOVERED
+  }
+
   /** Where it leads; not to be changed. */
   transceiver(route: number): Address {
     return this.upstreams.addressOf(this.words[route + ROUTE_UPSTREAM]!)
+  }
+
+  /** The cluster whose relay it leads to, -1 when it leads to a transceiver of ours. */
+  cluster(route: number): number {
+    return this.upstreams.clusterOf(this.words[route + ROUTE_UPSTREAM]!)
   }
 
   /** The flow's route to a transceiver, or 0. */

@@ -85,9 +85,9 @@ export class SimulatedRelay {
   }
 
   /** Another state takes over the memory, as a worker does that replaces one that died. */
-  attach(): void {
+  attach(maxFlows = this.#options.maxFlows): void {
     const { buffer } = this.state.memory
-    this.state = relayState({ ...this.#options, seed: 999 }, buffer)
+    this.state = relayState({ ...this.#options, seed: 999, maxFlows }, buffer)
   }
 
   /** Makes a ufrag lead somewhere. */
