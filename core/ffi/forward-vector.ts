@@ -4,12 +4,13 @@
  *
  * With `segments`, a run of datagrams of one size to one address becomes one message that the kernel cuts up (UDP GSO,
  * `UDP_SEGMENT`), the last of them shorter if it likes. What would not fit the path never joins a run, and a run that
- * is refused is sent again one by one: no client's datagram costs another's.
+ * is refused is sent again one by one: no client's datagram costs another's. Where the socket's buffer is full nothing
+ * is tried again: what is left is given up.
  */
 
 import type { Address } from '../wire/address.ts'
 import type { Libc } from './libc.ts'
-import { DONT_WAIT, HEADER, MessageMemory, VECTOR } from './message-memory.ts'
+import { DONT_WAIT, EAGAIN, HEADER, MessageMemory, VECTOR } from './message-memory.ts'
 import type { ReceiveVector } from './message-vector.ts'
 import { AF_INET, AF_INET6, NAME_SIZE, nameLength, writeName } from './socket-name.ts'
 
@@ -75,12 +76,13 @@ export class ForwardVector {
 
   /** Sends what was added; how many datagrams the kernel refused. */
   flush(): number {
-    const { base, headers } = this.#memory
+    const { base, headers, words } = this.#memory
     let refused = 0
     for (let at = 0; at < this.#messages; ) {
       const sent = this.#libc.sendmmsg(this.#fd, base + headers + at * HEADER, this.#messages - at, DONT_WAIT)
       if (sent > 0) at += sent
-      else refused += this.#sendSingly(at++)
+      else if (this.#libc.errno() !== EAGAIN) refused += this.#sendSingly(at++)
+      else while (at < this.#messages) refused += words[((headers + at++ * HEADER) >>> 2) + 6]!
     }
     this.count = 0
     this.#messages = 0
@@ -143,7 +145,10 @@ export class ForwardVector {
     let refused = 0
     for (let i = 0; i < run; i++) {
       const sent = this.#libc.sendmmsg(this.#fd, base + headers + message * HEADER, 1, DONT_WAIT)
-      if (sent !== 1) refused++
+      if (sent !== 1) {
+        if (this.#libc.errno() === EAGAIN) return refused + run - i
+        refused++
+      }
       this.#advance(header)
     }
     return refused

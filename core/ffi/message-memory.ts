@@ -19,6 +19,9 @@ export const VECTOR = 16
 /** `MSG_DONTWAIT`. */
 export const DONT_WAIT = 0x40
 
+/** `EAGAIN`: the socket's buffer is full, for whatever comes next too. */
+export const EAGAIN = 11
+
 /** How much memory `count` messages with slots take. */
 export function memoryBytes(count: number): number {
   return count * (SLOT_BYTES + HEADER + VECTOR + NAME_SIZE)

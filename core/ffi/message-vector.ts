@@ -6,7 +6,7 @@
 import { HEAD_ROOM, MAX_DATAGRAM } from '../contracts/udp-port.ts'
 import type { Address } from '../wire/address.ts'
 import type { Libc } from './libc.ts'
-import { DONT_WAIT, HEADER, MessageMemory, SLOT_BYTES, VECTOR } from './message-memory.ts'
+import { DONT_WAIT, EAGAIN, HEADER, MessageMemory, SLOT_BYTES, VECTOR } from './message-memory.ts'
 import { AF_INET, AF_INET6, NAME_SIZE, nameLength, readName, writeName } from './socket-name.ts'
 
 /** Bytes a sent datagram may have: the largest that is received, and a header in front. */
@@ -85,7 +85,10 @@ export class SendVector {
     writeName(words, (names + i * NAME_SIZE) >>> 2, this.#family, to)
   }
 
-  /** Sends what waits; how many datagrams the kernel refused. One that is refused costs the others nothing. */
+  /**
+   * Sends what waits; how many datagrams the kernel refused. One that is refused costs the others nothing, but where the
+   * socket's buffer is full the rest is given up.
+   */
   flush(fd: number): number {
     const { base, headers } = this.#memory
     let refused = 0
@@ -93,8 +96,9 @@ export class SendVector {
       const sent = this.#libc.sendmmsg(fd, base + headers + at * HEADER, this.count - at, DONT_WAIT)
       if (sent > 0) at += sent
       else {
-        refused++
-        at++
+        const lost = this.#libc.errno() === EAGAIN ? this.count - at : 1
+        refused += lost
+        at += lost
       }
     }
     this.count = 0

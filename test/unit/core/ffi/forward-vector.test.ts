@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { HEAD_ROOM } from '../../../../core/contracts/udp-port.ts'
 import { ForwardVector } from '../../../../core/ffi/forward-vector.ts'
 import { type Libc, libc } from '../../../../core/ffi/libc.ts'
-import { ReceiveVector } from '../../../../core/ffi/message-vector.ts'
+import { ReceiveVector, SendVector } from '../../../../core/ffi/message-vector.ts'
 import { openUdpSocket } from '../../../../core/ffi/udp-socket.ts'
 import { Address, parseAddress } from '../../../../core/wire/address.ts'
 
@@ -45,6 +45,24 @@ async function received(c: Libc, t: { after(run: () => void): void }, payloads: 
 }
 
 const payload = (n: number, size: number): Buffer => Buffer.alloc(size, n)
+
+/** Calls whose `sendmmsg` answers as told, and then that the socket's buffer is full. */
+function full(c: Libc, answers: readonly { sent: number; errno?: number }[] = []) {
+  const left = [...answers]
+  const asked: number[] = []
+  let errno = 0
+  const calls: Libc = {
+    ...c,
+    sendmmsg(_fd, _messages, count) {
+      const { sent, errno: why = 11 } = left.shift() ?? { sent: -1 }
+      asked.push(count)
+      errno = why
+      return sent
+    },
+    errno: () => errno,
+  }
+  return { asked, calls }
+}
 
 for (const segments of [false, true]) {
   describe(`sending on in place, segments ${segments}`, {
@@ -102,6 +120,27 @@ for (const segments of [false, true]) {
       assert.deepEqual(got.map(String), ['0:one', '1:two'])
     })
 
+    it('gives up what is left where the buffer is full, and counts it', async (t) => {
+      const { fd, vector } = await received(
+        c,
+        t,
+        Array.from({ length: 30 }, (_, n) => payload(n, 100)),
+      )
+      const a = parseAddress('127.0.0.1:9')!
+      const b = parseAddress('127.0.0.1:10')!
+      // Three messages leave where each is one datagram, three runs of five where they are runs.
+      const { asked, calls } = full(c, [{ sent: 3 }])
+      const out = new ForwardVector(calls, fd, 64, { isIPv4: true, segments })
+      for (let round = 0; round < 2; round++) {
+        for (let i = 0; i < 30; i++) out.add(vector, i, HEAD_ROOM, HEAD_ROOM + 100, i % 10 < 5 ? a : b)
+        const left = round === 1 ? 30 : segments ? 15 : 27
+        assert.equal(out.flush(), left, `of flush ${round}`)
+        assert.equal(out.count, 0)
+      }
+      assert.deepEqual(asked, segments ? [6, 3, 6] : [30, 27, 30])
+      assert.equal(out.splitRuns, 0)
+    })
+
     it('keeps receivers apart, and one that is refused costs the others nothing', async (t) => {
       const { fd, vector } = await received(
         c,
@@ -122,3 +161,30 @@ for (const segments of [false, true]) {
     })
   })
 }
+
+describe('a buffer that is full', { skip: calls ? false : 'needs 64-bit Linux and koffi' }, () => {
+  const c = calls!
+
+  it('while a refused run goes one by one, ends it', async (t) => {
+    const { fd, vector } = await received(
+      c,
+      t,
+      Array.from({ length: 10 }, (_, n) => payload(n, 100)),
+    )
+    // The run is refused (EIO), then two of it leave.
+    const { asked, calls } = full(c, [{ sent: -1, errno: 5 }, { sent: 1 }, { sent: 1 }])
+    const out = new ForwardVector(calls, fd, 64, { isIPv4: true, segments: true })
+    for (let i = 0; i < 10; i++) out.add(vector, i, HEAD_ROOM, HEAD_ROOM + 100, parseAddress('127.0.0.1:9')!)
+    assert.equal(out.flush(), 8)
+    assert.deepEqual(asked, [1, 1, 1, 1])
+  })
+
+  it('costs what is left of copies, and one call; another refusal costs one of them', () => {
+    const { asked, calls } = full(c, [{ sent: 2 }, { sent: -1, errno: 90 }])
+    const out = new SendVector(calls, 64, true)
+    for (let i = 0; i < 10; i++) out.add(payload(i, 100), 0, 100, parseAddress('127.0.0.1:9')!)
+    assert.equal(out.flush(0), 8)
+    assert.deepEqual(asked, [10, 8, 7])
+    assert.equal(out.count, 0)
+  })
+})
