@@ -18,8 +18,7 @@ const BATCHES_A_TURN = 8
 const KERNEL_BUFFER = 4 * 1024 * 1024
 
 /** The engine, or undefined where its system calls are not to be had. */
-export function batchedEngine(): UdpEngine | undefined {
-  const calls = libc()
+export function batchedEngine(calls = libc()): UdpEngine | undefined {
   if (calls === undefined) return undefined
   return Object.freeze({
     name: 'batched' as const,
@@ -30,14 +29,23 @@ export function batchedEngine(): UdpEngine | undefined {
 
 /** Throws EdgeError `address_in_use` or `address_unavailable`. */
 function open(calls: Libc, options: UdpOptions): UdpPort {
+  const socket = openSocket(calls, options)
   try {
-    const socket = openUdpSocket(calls, options.address, {
-      receiveBuffer: options.receiveBuffer ?? KERNEL_BUFFER,
-      sendBuffer: options.sendBuffer ?? KERNEL_BUFFER,
-    })
     return new BatchedPort(calls, socket, options)
   } catch (cause) {
-    throw openError(options.address, cause instanceof SocketRefusal ? cause.code : undefined, cause)
+    calls.close(socket.fd)
+    throw openError(options.address, undefined, cause)
+  }
+}
+
+function openSocket(calls: Libc, { address, receiveBuffer, sendBuffer }: UdpOptions): UdpSocket {
+  try {
+    return openUdpSocket(calls, address, {
+      receiveBuffer: receiveBuffer ?? KERNEL_BUFFER,
+      sendBuffer: sendBuffer ?? KERNEL_BUFFER,
+    })
+  } catch (cause) {
+    throw openError(address, cause instanceof SocketRefusal ? cause.code : undefined, cause)
   }
 }
 

@@ -74,15 +74,13 @@ export function threadUdp(calls: Libc): ThreadUdp {
 
 function open(calls: Libc, address: Address, reusePort: boolean): ThreadSocket {
   try {
+    const batch = new SharedArrayBuffer(memoryBytes(BATCH))
+    const counted = new SharedArrayBuffer(SharedCounters.BYTES)
+    const counters = new SharedCounters(counted)
     const options = { receiveBuffer: KERNEL_BUFFER, sendBuffer: KERNEL_BUFFER, reusePort }
     const { fd, local } = openUdpSocket(calls, address, options)
-    const shared = {
-      fd,
-      isIPv4: local.isIPv4,
-      batch: new SharedArrayBuffer(memoryBytes(BATCH)),
-      counters: new SharedArrayBuffer(SharedCounters.BYTES),
-    }
-    return { local, shared, counters: new SharedCounters(shared.counters), close: () => void calls.close(fd) }
+    const shared = { fd, isIPv4: local.isIPv4, batch, counters: counted }
+    return { local, shared, counters, close: () => void calls.close(fd) }
   } catch (cause) {
     throw openError(address, cause instanceof SocketRefusal ? cause.code : undefined, cause)
   }

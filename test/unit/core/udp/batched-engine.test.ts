@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { libc } from '../../../../core/ffi/libc.ts'
 import { batchedEngine } from '../../../../core/udp/batched-engine.ts'
+import { parseAddress } from '../../../../core/wire/address.ts'
 import { listen, send, udpPortContract, when } from './udp-port-contract.ts'
 
 const engine = batchedEngine()
@@ -10,6 +12,35 @@ const engine = batchedEngine()
 if (engine === undefined) test('the batched engine', { skip: 'needs 64-bit Linux and koffi' }, () => {})
 else {
   udpPortContract(engine)
+
+  test('a socket whose port cannot be made is closed, and its operator told why', async (t) => {
+    const calls = libc()!
+    const opened: number[] = []
+    const closed: number[] = []
+    const watched = batchedEngine({
+      ...calls,
+      socket(...args) {
+        opened.push(calls.socket(...args))
+        return opened.at(-1)!
+      },
+      close(fd) {
+        closed.push(fd)
+        return calls.close(fd)
+      },
+    })!
+    const { allocUnsafeSlow } = Buffer
+    t.mock.method(Buffer, 'allocUnsafeSlow', (size: number) => {
+      // The batches' memory, which the port wants once its socket is open.
+      if (size > 65_536) throw new RangeError('no memory')
+      return allocUnsafeSlow(size)
+    })
+    await assert.rejects(watched.open({ address: parseAddress('127.0.0.1:0')!, onDatagram() {} }), {
+      code: 'address_unavailable',
+      message: 'UDP 127.0.0.1:0 cannot be opened: no memory',
+    })
+    assert.equal(opened.length, 1)
+    assert.deepEqual(closed, opened)
+  })
 
   test('more sends in one turn than a batch holds all leave', async (t) => {
     const a = await listen(engine, t, '127.0.0.1:0')
