@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Span, Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EdgeError, type Principal } from '../../../core/index.ts'
@@ -42,10 +43,13 @@ export function passedCaller(request: FastifyRequest): Principal {
 /** The hooks of the control listener. */
 export class Admission {
   readonly #o: AdmissionOptions
+  readonly #onAdmitted: (connection: Socket) => void
   readonly #nonces = new Nonces()
 
-  constructor(options: AdmissionOptions) {
+  /** `onAdmitted` is told of each connection that a signed request came on. */
+  constructor(options: AdmissionOptions, onAdmitted: (connection: Socket) => void) {
     this.#o = options
+    this.#onAdmitted = onAdmitted
   }
 
   /** Adds the hooks; routes that are registered afterwards, and paths that are none, stand behind them. */
@@ -79,6 +83,7 @@ export class Admission {
       now,
     )
     if (!proof || !this.#nonces.take(proof.nonce, now)) return false
+    this.#onAdmitted(raw.socket)
     admitted.set(raw, { proof, span: startServe(this.#o.tracer, headers.traceparent, method) })
     return true
   }

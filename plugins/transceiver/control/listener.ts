@@ -12,20 +12,23 @@ import { type Address, addWebSockets, answerErrors, EdgeError, toAddress } from 
 import { Admission, type AdmissionOptions } from './admission.ts'
 import type { AllowedOwners } from './allowed-owners.ts'
 import { PREFIX } from './owner-client.ts'
+import { Unproven } from './unproven.ts'
 
-/** What one connection may do. */
+/** What connections may do. */
 export interface ControlLimits {
   /** The head of a request must be there after this long, in milliseconds. */
   readonly headMs: number
   /** All of it. */
   readonly requestMs: number
   readonly connections: number
+  /** Connections of one host that have not brought a signed request yet. */
+  readonly unproven: number
 }
 
 /** A little more than the public listener takes, since a signature is added. */
 const MAX_HEAD = 40_960
 
-const LIMITS: ControlLimits = { headMs: 3000, requestMs: 5000, connections: 4096 }
+const LIMITS: ControlLimits = { headMs: 3000, requestMs: 5000, connections: 4096, unproven: 64 }
 
 /** What the listener stands on once it serves. */
 export interface ServeOptions extends AdmissionOptions {
@@ -42,12 +45,14 @@ export class ControlListener {
   readonly local: Address
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  readonly #unproven: Unproven<Socket>
   #owners: AllowedOwners | undefined
   #instance: FastifyInstance | undefined
 
-  private constructor(server: Server, local: Address) {
+  private constructor(server: Server, local: Address, unproven: number) {
     this.#server = server
     this.local = local
+    this.#unproven = new Unproven(unproven)
     server.on('connection', (socket) => this.#take(socket))
     // Such as a lack of descriptors when a connection is taken: the next one may fare better.
     server.on('error', () => {})
@@ -56,7 +61,7 @@ export class ControlListener {
 
   /** Takes the port; nothing is served yet. Rejects with EdgeError `address_in_use` or `address_unavailable`. */
   static async bind(address: Address, limits: Partial<ControlLimits> = {}): Promise<ControlListener> {
-    const { headMs, requestMs, connections } = { ...LIMITS, ...limits }
+    const { headMs, requestMs, connections, unproven } = { ...LIMITS, ...limits }
     const server = createServer({
       maxHeaderSize: MAX_HEAD,
       headersTimeout: headMs,
@@ -70,7 +75,7 @@ export class ControlListener {
     await listen(server, address)
     const bound = server.address()
     const port = typeof bound === 'object' && bound ? bound.port : address.port
-    return new ControlListener(server, toAddress(address.host, port) ?? address)
+    return new ControlListener(server, toAddress(address.host, port) ?? address, unproven)
   }
 
   /** Serves what is signed from now on. */
@@ -90,7 +95,7 @@ export class ControlListener {
     this.#instance = instance
     answerErrors(instance)
     await addWebSockets(instance)
-    new Admission(options).guard(instance)
+    new Admission(options, (socket) => this.#unproven.release(socket)).guard(instance)
     instance.removeAllContentTypeParsers()
     instance.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     await instance.register(register, { prefix: PREFIX })
@@ -108,12 +113,15 @@ export class ControlListener {
 
   #take(socket: Socket): void {
     const from = toAddress(socket.remoteAddress ?? '', socket.remotePort ?? 0)
-    if (!from || !this.#owners?.hasHost(from)) {
+    if (!from || !this.#owners?.hasHost(from) || !this.#unproven.take(socket, from.host)) {
       socket.destroy()
       return
     }
     this.#sockets.add(socket)
-    socket.on('close', () => this.#sockets.delete(socket))
+    socket.on('close', () => {
+      this.#sockets.delete(socket)
+      this.#unproven.release(socket)
+    })
   }
 }
 
