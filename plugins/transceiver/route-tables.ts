@@ -62,6 +62,8 @@ export interface Place<S> {
   incumbentConfirmed: boolean
   other: S | undefined
   otherConfirmed: boolean
+  /** Claims the place while both of them are confirmed. */
+  claimant: S | undefined
   next: Place<S> | undefined
 }
 
@@ -94,6 +96,7 @@ export class PlaceTable<S> {
       incumbentConfirmed: false,
       other: undefined,
       otherConfirmed: false,
+      claimant: undefined,
       next: this.#places.get(hash),
     }
     this.#places.set(hash, place)

@@ -4,7 +4,8 @@
  *
  * An address leads to at most two sessions, the incumbent and the other. Naming an address, as a check with a forged
  * source does, is a claim and no more: it never takes the place of a session whose client was shown to receive there
- * (`confirm`), only that of the oldest claim. Among confirmed ones the latest is the incumbent, since an address
+ * (`confirm`), only that of the oldest claim. While both are confirmed, one claim waits beside them, so that a third
+ * client of an address can be shown to be there. Among confirmed ones the latest is the incumbent, since an address
  * belongs to one client at a time. Nothing is promoted for merely sending authentic packets from an address: a
  * session can do that for itself with a forged source. No look-up allocates. Pure.
  */
@@ -69,27 +70,31 @@ export class Routes<S> {
     return this.#ufrags.find(bytes, start, end)?.session
   }
 
-  /** A session claims an address. False when both places belong to confirmed sessions; repeating it does nothing. */
-  claim(path: Path, session: S): boolean {
+  /** A session claims an address; repeating it does nothing. */
+  claim(path: Path, session: S): void {
     const place = this.#places.find(path)
     if (!place) {
       this.#hold(session).places.add(this.#places.add(path, session))
-      return true
+      return
     }
-    if (place.incumbent === session || place.other === session) return true
-    if (place.other !== undefined) {
-      if (place.otherConfirmed) return false
-      this.#vacate(place, place.incumbentConfirmed ? place.other : place.incumbent)
+    if (place.incumbent === session || place.other === session || place.claimant === session) return
+    if (place.other !== undefined && place.otherConfirmed) {
+      if (place.claimant !== undefined) this.#vacate(place, place.claimant)
+      place.claimant = session
+    } else {
+      if (place.other !== undefined) {
+        this.#vacate(place, place.incumbentConfirmed ? place.other : place.incumbent)
+      }
+      place.other = session
+      place.otherConfirmed = false
     }
-    place.other = session
-    place.otherConfirmed = false
     this.#hold(session).places.add(place)
-    return true
   }
 
   /** A session's client was shown to receive at an address: it is the incumbent, whoever was. */
   confirm(path: Path, session: S): void {
     const place = this.#places.find(path) ?? this.#places.add(path, session)
+    if (place.claimant === session) place.claimant = undefined
     if (place.incumbent !== session) {
       if (place.other !== undefined && place.other !== session) this.#vacate(place, place.other)
       place.other = place.incumbent
@@ -103,8 +108,8 @@ export class Routes<S> {
   /** A session gives an address up; whoever else is there stays. */
   leave(path: Path, session: S): void {
     const place = this.#places.find(path)
-    if (!place || (place.incumbent !== session && place.other !== session)) return
-    this.#vacate(place, session)
+    const isHere = place?.incumbent === session || place?.other === session || place?.claimant === session
+    if (place && isHere) this.#vacate(place, session)
   }
 
   /** Takes everything of a session out. */
@@ -118,7 +123,8 @@ export class Routes<S> {
   }
 
   /**
-   * Offers bytes[start, end) to the sessions at its address, the incumbent first; the one that accepted, if any.
+   * Offers bytes[start, end) to the sessions at its address, the incumbent first, a claimant last; the one that
+   * accepted, if any.
    * One that does not accept must leave the bytes as they were.
    */
   offer(
@@ -132,21 +138,26 @@ export class Routes<S> {
     const place = this.#places.find(path)
     if (!place) return undefined
     // Taken before the call: a session that is offered a packet may end, and change the place.
-    const { incumbent, other } = place
+    const { incumbent, other, claimant } = place
     if (accept(incumbent, now, bytes, start, end, path)) return incumbent
-    return other !== undefined && accept(other, now, bytes, start, end, path) ? other : undefined
+    if (other !== undefined && accept(other, now, bytes, start, end, path)) return other
+    return claimant !== undefined && accept(claimant, now, bytes, start, end, path) ? claimant : undefined
   }
 
   #vacate(place: Place<S>, session: S): void {
-    if (place.incumbent === session) {
-      if (place.other === undefined) this.#places.remove(place)
-      else {
-        place.incumbent = place.other
-        place.incumbentConfirmed = place.otherConfirmed
+    if (place.claimant === session) place.claimant = undefined
+    else {
+      if (place.incumbent === session) {
+        if (place.other === undefined) this.#places.remove(place)
+        else {
+          place.incumbent = place.other
+          place.incumbentConfirmed = place.otherConfirmed
+        }
       }
+      place.other = place.claimant
+      place.otherConfirmed = false
+      place.claimant = undefined
     }
-    place.other = undefined
-    place.otherConfirmed = false
     this.#holdings.get(session)?.places.delete(place)
     this.#release(session)
   }

@@ -158,7 +158,8 @@ export class IceAgent {
       if (!samePath(pair.path, path)) pair.path = clonePath(path)
       this.#use(generation)
     }
-    if (!pair.validated && !pair.check.pending) this.#handlers.onOpened?.(pair.path)
+    // Of a validated one too: clients that had the address meanwhile may have cost the session its place there.
+    if (pair.validated || !pair.check.pending) this.#handlers.onOpened?.(pair.path)
     const replied = this.#outbox.success(message, generation, pair, path)
     // The answer is out and has made the relay's route live: now our own check can come back.
     this.#prove(now, pair, generation)

@@ -34,7 +34,7 @@ export interface IceHandlers {
   send(bytes: Uint8Array, start: number, end: number, path: Path): void
   /** Media goes this way now: the first time, another address, or another relay. */
   onSelected(path: Path): void
-  /** A client address showed itself, authenticated but unproven: its packets should reach this session. */
+  /** A client address showed itself, authenticated: its packets should reach this session. Told again at every check. */
   onOpened?(path: Path): void
   /** The client was shown to receive there. */
   onValidated?(path: Path): void

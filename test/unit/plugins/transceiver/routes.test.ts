@@ -79,13 +79,13 @@ test('claims, however many, never push out a confirmed session', () => {
   const [victim, ...attackers] = sessions
   table.claim(HERE, victim!)
   table.confirm(HERE, victim!)
-  for (let i = 0; i < 30; i++) assert.ok(table.claim(HERE, attackers[i % 3]!))
+  for (let i = 0; i < 30; i++) table.claim(HERE, attackers[i % 3]!)
   assert.equal(reaches(table, 'victim'), 'victim')
   assert.ok(attackers.every((attacker) => attacker.offered === 0))
   assert.equal(table.size.sessions, 2)
 })
 
-test('a session that takes over a reused address leaves the earlier one a place, and no third gets it', () => {
+test('a session that takes over a reused address leaves the earlier one a place', () => {
   const { table, sessions } = routes('a', 'b', 'c')
   table.confirm(HERE, sessions[0]!)
   table.claim(HERE, sessions[1]!)
@@ -95,9 +95,33 @@ test('a session that takes over a reused address leaves the earlier one a place,
   assert.equal(reaches(table, 'b'), 'b')
   assert.equal(sessions[0]!.offered, 0, 'the later is the incumbent')
   assert.equal(reaches(table, 'a'), 'a')
-  assert.equal(table.claim(HERE, sessions[2]!), false)
-  table.remove(sessions[0]!)
-  assert.ok(table.claim(HERE, sessions[2]!))
+})
+
+test('a third client of an address can be shown to be there, and pushes nobody out by its claim', () => {
+  const { table, sessions } = routes('a', 'b', 'c', 'd')
+  const [a, b, c, d] = sessions
+  for (const session of [a!, b!]) table.confirm(HERE, session)
+  table.claim(HERE, d!)
+  table.claim(HERE, c!)
+  table.claim(HERE, c!)
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd'].map((name) => reaches(table, name)),
+    ['a', 'b', 'c', undefined],
+  )
+  assert.equal(table.size.sessions, 3)
+  table.confirm(HERE, c!)
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((name) => reaches(table, name)),
+    [undefined, 'b', 'c'],
+  )
+  table.claim(HERE, d!)
+  table.remove(b!)
+  assert.deepEqual(
+    ['c', 'd'].map((name) => reaches(table, name)),
+    ['c', 'd'],
+  )
+  for (const session of [c!, d!]) table.remove(session)
+  assert.deepEqual(table.size, NOTHING)
 })
 
 test('among claims the oldest makes room', () => {

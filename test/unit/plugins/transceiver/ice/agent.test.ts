@@ -31,6 +31,15 @@ test('a check is answered first, then the address is checked, and only its answe
   assert.equal(bench.agent.busy, false)
 })
 
+test('an address is told of at every check, in case others had it meanwhile', () => {
+  const bench = new Bench()
+  bench.receive(check(), path(CLIENT))
+  bench.receive(answer(bench.sent[1]!.bytes), path(CLIENT))
+  bench.events.length = 0
+  bench.receive(check(), path(CLIENT))
+  assert.deepEqual(bench.events, [`opened ${CLIENT}`])
+})
+
 test('the answers and the own check are what the client can verify', () => {
   const bench = new Bench()
   const id = randomBytes(12)
