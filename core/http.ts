@@ -23,6 +23,8 @@ export interface ListenerOptions {
   readonly log: Logger
   /** Largest body, in bytes. */
   readonly bodyLimit: number
+  /** The most connections at a time; what is more is cut off at once. */
+  readonly maxConnections: number
   readonly tls?: TlsIdentity | undefined
   /** Web origins that may read answers; none for a listener without CORS. */
   readonly origins?: readonly string[]
@@ -41,7 +43,7 @@ const MAX_HEAD = 32_768
 
 /** Makes a listener that does not listen yet. */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
-  const { log, bodyLimit, tls, origins, guarded } = options
+  const { log, bodyLimit, maxConnections, tls, origins, guarded } = options
   const allowed = originMatcher(origins ?? [])
   const loggerInstance: FastifyBaseLogger = log
   const settings: FastifyHttpOptions<Server> = {
@@ -63,6 +65,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
       const server = tls
         ? createTlsServer({ ...tls, ...limits, minVersion: 'TLSv1.2' }, handler)
         : createServer(limits, handler)
+      server.maxConnections = maxConnections
       server.requestTimeout = REQUEST_TIMEOUT
       server.headersTimeout = REQUEST_TIMEOUT
       return server

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { listenAddress } from './config/check-root.ts'
 import type { RootConfig } from './config/root-schema.ts'
+import { connectionsWithin, descriptorLimit } from './descriptors.ts'
 import { createListener, openListener } from './http.ts'
 import { tlsIdentity } from './http-tls.ts'
 import { within } from './time-limit.ts'
@@ -20,15 +21,23 @@ export interface Listeners {
 /** How long requests in flight may take once everything else is closed, in milliseconds. */
 const LAST_REQUESTS = 2000
 
+/** Probes, scrapers and a few operators. */
+const ADMIN_CONNECTIONS = 256
+
+/** How often connections that were cut off are told of, in milliseconds. */
+const TELL_EVERY = 60_000
+
 /** Makes both; neither listens yet. Certificate files are named relative to `folder`. */
 export async function createListeners(config: RootConfig, folder: string, log: Logger): Promise<Listeners> {
   const { bodyLimit, origins, keys, tls, listen } = config.http
+  const maxConnections = connectionsWithin(config.http.maxConnections, descriptorLimit())
   const files = tls && typeof tls === 'object'
   const placed = files ? { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) } : tls
   const keyless = Object.keys(keys).length === 0
   const http = await createListener({
     log: listenerLog(log, 'http'),
     bodyLimit,
+    maxConnections,
     origins,
     tls: tlsIdentity(placed),
     guarded: keyless && addressOf(listen).isLoopback,
@@ -36,9 +45,11 @@ export async function createListeners(config: RootConfig, folder: string, log: L
   const admin = await createListener({
     log: listenerLog(log, 'admin'),
     bodyLimit,
+    maxConnections: connectionsWithin(ADMIN_CONNECTIONS, descriptorLimit() / 4),
     guarded: config.admin !== false && addressOf(config.admin.listen).isLoopback,
   })
   for (const instance of [http, admin]) followSockets(instance)
+  tellOfDrops(http, listenerLog(log, 'http'))
   return { http, admin }
 }
 
@@ -71,6 +82,19 @@ function followSockets(instance: FastifyInstance): void {
   instance.server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
+  })
+}
+
+function tellOfDrops({ server }: FastifyInstance, log: Logger): void {
+  let quietUntil = 0
+  server.on('drop', () => {
+    if (performance.now() < quietUntil) return
+    quietUntil = performance.now() + TELL_EVERY
+    const most = server.maxConnections
+    log.warn(
+      { most },
+      'all connections are taken, and new ones are cut off; if callers need more, raise http.maxConnections and ulimit -n',
+    )
   })
 }
 

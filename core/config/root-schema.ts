@@ -54,6 +54,12 @@ const Http = Type.Object(
       description: 'web origins that may read answers: "https://app.example", "http://localhost:*" or "*"',
     }),
     bodyLimit: Type.Integer({ minimum: 1024, default: 65536, description: 'largest request body, in bytes' }),
+    maxConnections: Type.Integer({
+      minimum: 1,
+      default: 10_000,
+      description:
+        'most TCP connections at a time, and never more than half of the file descriptors that the process may have (ulimit -n)',
+    }),
   },
   { default: {} },
 )

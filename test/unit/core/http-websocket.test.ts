@@ -18,6 +18,7 @@ before(async () => {
   http = await createListener({
     log: pino({ level: 'silent' }),
     bodyLimit: 1024,
+    maxConnections: 100,
     origins: [ORIGIN],
     guarded: false,
   })

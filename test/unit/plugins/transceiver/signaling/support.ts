@@ -110,4 +110,10 @@ export function authenticate(request: { headers: { authorization?: string | unde
 
 /** A listener as the host makes it. */
 export const listener = (bodyLimit = BODY_LIMIT): Promise<FastifyInstance> =>
-  createListener({ log: pino({ level: 'silent' }), bodyLimit, origins: [ORIGIN], guarded: false })
+  createListener({
+    log: pino({ level: 'silent' }),
+    bodyLimit,
+    maxConnections: 100,
+    origins: [ORIGIN],
+    guarded: false,
+  })
