@@ -1,6 +1,5 @@
 /** What plugins use to put spans of one call into one trace. The ids follow from the session. */
 
-import { hash } from 'node:crypto'
 import {
   type Attributes,
   type Link,
@@ -13,6 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { IdGenerator } from '@opentelemetry/sdk-trace'
+import { callIds } from './call-ids.ts'
 import { randomBytes } from './random.ts'
 
 /** What a root span begins with; the time in milliseconds since 1970. */
@@ -30,21 +30,6 @@ export interface CallTracing {
   parent(session: Uint8Array): TelemetryContext
   /** Whether any span goes anywhere; where not, whoever makes many may spare the work. */
   readonly isOn: boolean
-}
-
-/** What a log line about a call carries, so that its trace is found from the line. */
-export function traceFields(session: Uint8Array): { trace_id: string; span_id: string } {
-  const { traceId, spanId } = callIds(session)
-  return { trace_id: traceId, span_id: spanId }
-}
-
-/** The trace id and the root span's id of a session, in lower-case hex. */
-export function callIds(session: Uint8Array): { traceId: string; spanId: string } {
-  return { traceId: digest('trace', session, 16), spanId: digest('span', session, 8) }
-}
-
-function digest(label: string, session: Uint8Array, bytes: number): string {
-  return hash('sha256', Buffer.concat([Buffer.from(label), session]), 'hex').slice(0, bytes * 2)
 }
 
 /** Random ids, except for the one span that is started while `next` is set. */

@@ -1,6 +1,5 @@
 /** Every error answer has one shape: `{ error: { message, type, code, param } }`, and tells nothing it should not. */
 
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isObject } from './config/pointer.ts'
@@ -96,6 +95,8 @@ export function answerBrokenRequest(cause: Error, socket: Socket): void {
   }
   const [status, error] = brokenRequest('code' in cause ? String(cause.code) : '')
   const body = JSON.stringify(errorBody(error))
+  // Not imported: as a module Node's HTTP brings fetch and WebSockets along, and plugins' door leads past here.
+  const { STATUS_CODES } = process.getBuiltinModule('node:http')
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -1,7 +1,7 @@
 /** WebSockets on a listener: routes with `websocket: true` take them, every other path answers as it does to anybody. */
 
 import type { IncomingMessage } from 'node:http'
-import websocket from '@fastify/websocket'
+import type {} from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { KEY_SUBPROTOCOL } from './http-auth.ts'
 
@@ -21,6 +21,8 @@ export async function addWebSockets(instance: FastifyInstance): Promise<void> {
   const shouldUpgradeCallback = ({ method, url = '' }: IncomingMessage): boolean =>
     method === 'GET' && paths.has(url.split('?', 1)[0]!)
   Object.assign(instance.server, { shouldUpgradeCallback })
+  // Loaded here, since plugins' door leads past this file and most of what uses that has no listener.
+  const { default: websocket } = await import('@fastify/websocket')
   await instance.register(websocket, {
     options: { maxPayload: MAX_WEBSOCKET_MESSAGE, perMessageDeflate: false, handleProtocols },
     errorHandler: (error, socket, request) => {

@@ -1,8 +1,11 @@
-/** The only door plugins use: `import { … } from 'earshot'`. */
+/**
+ * The only door plugins use: `import { … } from 'earshot'`. It is light: what is heavy behind it loads when it is first
+ * used, so that a thread that forwards packets comes up at once.
+ */
 
 export type { Static } from 'typebox'
-export { Type } from 'typebox'
-export { type CallTracing, traceFields } from './call-tracing.ts'
+export { traceFields } from './call-ids.ts'
+export type { CallTracing } from './call-tracing.ts'
 export type {
   AudioFormat,
   AudioFrame,
@@ -36,10 +39,11 @@ export {
   plainFraming,
   SPP_MAC_LENGTH,
 } from './framing.ts'
-export { checkFraming, type FrameKey, keysOf, MacOption } from './framing-option.ts'
+export { checkFraming, type FrameKey, keysOf, type MacOption, macOption } from './framing-option.ts'
 export { givenKey } from './http-auth.ts'
 export { answerErrors } from './http-errors.ts'
 export { addWebSockets } from './http-websocket.ts'
+export { Type } from './lazy-typebox.ts'
 export type { Context, NodeIdentity, Plugin, Principal, Problem } from './plugin.ts'
 export { definePlugin } from './plugin.ts'
 export { portableCodecs } from './portable-codec.ts'

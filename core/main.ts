@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { callIds } from './call-tracing.ts'
+import { callIds } from './call-ids.ts'
 import { editorSchemaText } from './config/editor-schema.ts'
 import { load } from './config/load.ts'
 import { hintFor } from './config/suggest.ts'

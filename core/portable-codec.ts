@@ -3,9 +3,12 @@
 import { isObject } from './config/pointer.ts'
 import type { RoutingCodec } from './contracts/routing-codec.ts'
 import { EdgeError } from './errors.ts'
+import { resolveSelf } from './self-resolve.ts'
 
 /** Imports what makes codecs of a kind from their `data`. Rejects with EdgeError `plugin_failed`, naming the module. */
 export async function portableCodecs(module: string): Promise<(data: unknown) => RoutingCodec> {
+  // Each thread resolves for itself: a codec from an operator's folder imports 'earshot'.
+  resolveSelf()
   const found: unknown = await import(module)
   const make = isObject(found) ? found.fromPortable : undefined
   if (typeof make !== 'function') {

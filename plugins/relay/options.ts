@@ -2,7 +2,7 @@
 
 import {
   checkFraming,
-  MacOption,
+  macOption,
   type Problem,
   parseAddress,
   parseCidr,
@@ -34,7 +34,7 @@ export const Options = Type.Object({
     },
     { default: {}, description: 'The only transceivers that this relay forwards to.' },
   ),
-  framing: Type.Union([Type.Literal('spp'), MacOption], {
+  framing: Type.Union([Type.Literal('spp'), macOption()], {
     default: 'spp',
     description:
       'What stands in front of datagrams to transceivers, whose options must say the same. { mac } adds a key id and a tag.',

@@ -2,7 +2,7 @@
 
 import {
   checkFraming,
-  MacOption,
+  macOption,
   type Problem,
   parseAddress,
   parseCidr,
@@ -29,7 +29,7 @@ export const Options = Type.Object({
     default: ['127.0.0.0/8', '::1/128'],
     description: 'CIDRs from which framed packets are taken: your relays, nobody else.',
   }),
-  framing: Type.Union([Type.Literal('spp'), MacOption], {
+  framing: Type.Union([Type.Literal('spp'), macOption()], {
     default: 'spp',
     description:
       'How relays frame packets; the same as in their options. { mac } adds a key id and a tag to each.',

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { callIds } from '../../core/call-tracing.ts'
+import { callIds } from '../../core/call-ids.ts'
 import { eventually } from '../../core/testing/check.ts'
 import { TestClient } from '../peers/client.ts'
 import { startEdge } from '../peers/edge.ts'

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { callIds } from '../../core/call-tracing.ts'
+import { callIds } from '../../core/call-ids.ts'
 import { type Address, parseAddress, randomBytes } from '../../core/index.ts'
 import { SealedCodec } from '../../plugins/routing-codec/sealed/codec.ts'
 import { makeCallId, parseCallId } from '../../plugins/transceiver/signaling/call-id.ts'

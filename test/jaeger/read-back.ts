@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callIds } from '../../core/call-tracing.ts'
+import { callIds } from '../../core/call-ids.ts'
 import { guideTree } from '../integration/support/guide-tree.ts'
 import { talkUntil } from '../integration/support/talk.ts'
 import { TestClient } from '../peers/client.ts'

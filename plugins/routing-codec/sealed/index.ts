@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { definePlugin, RoutingCodec, type Static, Type } from '../../../core/index.ts'
 import { SealedCodec } from './codec.ts'
-import { duplicateIds, RoutingKey } from './keys.ts'
+import { KeyOption } from './key-option.ts'
+import { duplicateIds, type RoutingKey } from './keys.ts'
 import { KeysFile } from './keys-file.ts'
 import { observe } from './metrics.ts'
 
@@ -13,7 +14,7 @@ const POLL_MS = 3000
 export const Options = Type.Object(
   {
     keys: Type.Optional(
-      Type.Array(RoutingKey, {
+      Type.Array(KeyOption, {
         minItems: 1,
         maxItems: 256,
         description: 'The first encodes, all decode. Without keys one is made at start.',

@@ -1,22 +1,14 @@
 /** Routing keys as the operator writes them, in the config or in a file. */
 
-import { type Problem, type Static, Type } from '../../../core/index.ts'
-
-/** One key: its id goes in clear in front of every text it makes. */
-export const RoutingKey = Type.Object(
-  {
-    id: Type.Integer({ minimum: 0, maximum: 255, description: 'Tells keys apart; sent in clear.' }),
-    key: Type.String({
-      pattern: '^[0-9a-fA-F]{32}$',
-      writeOnly: true,
-      description: '128 bits as 32 hex digits; `openssl rand -hex 16` makes one.',
-    }),
-  },
-  { additionalProperties: false },
-)
+import type { Problem } from '../../../core/index.ts'
 
 /** A key as it was checked. */
-export type RoutingKey = Static<typeof RoutingKey>
+export interface RoutingKey {
+  /** 0 to 255. */
+  readonly id: number
+  /** 32 hex digits. */
+  readonly key: string
+}
 
 /** Ids that are there twice, by their place in the list. */
 export function duplicateIds(keys: readonly RoutingKey[]): Problem[] {

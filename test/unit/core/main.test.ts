@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
-import { callIds } from '../../../core/call-tracing.ts'
+import { callIds } from '../../../core/call-ids.ts'
 import { pluginFolder } from './config/plugin-fixtures.ts'
 
 const MAIN = join(import.meta.dirname, '../../../core/main.ts')
