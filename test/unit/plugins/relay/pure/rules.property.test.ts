@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { GOOD, RuleKeeper, type Step, TRANSCEIVERS } from './rule-keeper.ts'
 import { assertWholeTables } from './whole-tables.ts'
 
-const RUNS = Number(process.env.RELAY_PROPERTY_RUNS ?? 250)
+const RUNS = Number(process.env.RELAY_PROPERTY_RUNS ?? 600)
 
 const client = fc.nat({ max: 9 })
 const socket = fc.nat({ max: 1 })
