@@ -1,4 +1,7 @@
-/** A routing codec for tests of the relay: every ufrag leads to one transceiver, in any thread. */
+/**
+ * A routing codec for tests of the relay: every ufrag leads to one transceiver, in any thread. In another thread it also
+ * knows how to fail.
+ */
 
 import { type Address, parseAddress, type RoutingCodec } from '../../../core/index.ts'
 
@@ -16,7 +19,16 @@ export function oneRoute(transceiver: Address): RoutingCodec {
 
 const EVIL = Buffer.from('evil')
 
-/** The same in another thread. */
+/** The same in another thread. The ufrag `stuck` keeps that thread for good. */
 export function fromPortable(data: unknown): RoutingCodec {
-  return oneRoute(parseAddress(String(data))!)
+  const codec = oneRoute(parseAddress(String(data))!)
+  return {
+    encode: codec.encode,
+    decode(text, start, end, label) {
+      while (Buffer.from(text.subarray(start, end)).equals(STUCK));
+      return codec.decode(text, start, end, label)
+    },
+  }
 }
+
+const STUCK = Buffer.from('stuck')
