@@ -88,7 +88,7 @@ class Host implements Edge {
   readonly #loaded: Loaded
   readonly #life: Life
   readonly #udp: UdpEngine
-  readonly #authenticate
+  readonly #authenticator
   readonly #stop = new AbortController()
   readonly #given = new Map<string, Readonly<Record<string, unknown>>>()
   #drained: Promise<void> | undefined
@@ -106,7 +106,7 @@ class Host implements Edge {
     this.http = shared.http
     this.admin = shared.admin
     this.#life = new Life(this.log, stepLimit ?? STEP_LIMIT)
-    this.#authenticate = authenticator(loaded.config.http.keys)
+    this.#authenticator = authenticator(loaded.config.http.keys)
   }
 
   static async create(loaded: Loaded, options: StartOptions): Promise<Host> {
@@ -167,7 +167,7 @@ class Host implements Edge {
       http,
       admin,
       udp: this.#udp,
-      authenticate: this.#authenticate,
+      ...this.#authenticator,
       signal: this.#stop.signal,
       onReady: (run) => this.#life.onReady(id, run),
       onDrain: (run) => this.#life.onDrain(id, run),

@@ -3,26 +3,29 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { EdgeError } from './errors.ts'
-import type { Principal } from './plugin.ts'
+import type { Context, Principal } from './plugin.ts'
 
-const ANONYMOUS: Principal = Object.freeze({ name: 'anonymous' })
+const ANONYMOUS = 'anonymous'
+
+/** Knows who makes requests. */
+export type Authenticator = Pick<Context, 'authenticate' | 'principalOf'>
 
 /** The WebSocket subprotocol that carries a key where a page can set no header: this, then the key. */
 export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.'
 
 /**
- * Makes the function that tells who a request comes from, by the key it carries (see `givenKey`); it throws EdgeError
- * `unauthorized`. Without any key everybody is `anonymous`. `keys` is principal name → secret.
+ * Makes what tells who a request comes from, by the key it carries (see `givenKey`) or by the name of one; both throw
+ * EdgeError `unauthorized`. Without any key everybody is `anonymous`. `keys` is principal name → secret.
  */
-export function authenticator(
-  keys: Readonly<Record<string, string>>,
-): (request: FastifyRequest) => Principal {
+export function authenticator(keys: Readonly<Record<string, string>>): Authenticator {
   const known = Object.entries(keys).map(([name, secret]) => ({
     principal: Object.freeze({ name }),
     digest: digestOf(secret),
   }))
-  return (request) => {
-    if (known.length === 0) return ANONYMOUS
+  const isOpen = known.length === 0
+  const anonymous = ({ ip }: FastifyRequest): Principal => ({ name: ANONYMOUS, ip })
+  const authenticate = (request: FastifyRequest): Principal => {
+    if (isOpen) return anonymous(request)
     const given = givenKey(request)
     if (given === undefined) {
       const header = request.headers.authorization
@@ -36,6 +39,14 @@ export function authenticator(
     if (!found) throw new EdgeError('unauthorized', 'this API key is not known here')
     return found
   }
+  const principalOf = (request: FastifyRequest, name: string): Principal => {
+    if (isOpen && name === ANONYMOUS) return anonymous(request)
+    const found = known.find(({ principal }) => principal.name === name)
+    if (!found)
+      throw new EdgeError('unauthorized', 'the API key that this was made with is not known any more')
+    return found.principal
+  }
+  return { authenticate, principalOf }
 }
 
 /**

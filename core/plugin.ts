@@ -22,6 +22,8 @@ export interface Principal {
   readonly name: string
   /** The id of the client secret that was sent in the key's place. It reaches only the calls that were made with it. */
   readonly clientSecret?: string
+  /** The ip that the request came from, where it tells apart who has no key. */
+  readonly ip?: string
 }
 
 /** What the config's `node` section says of this process. */
@@ -52,6 +54,11 @@ export interface Context {
   readonly udp: UdpEngine
   /** Who makes this request; throws EdgeError `unauthorized` when the key is missing or wrong. */
   authenticate(request: FastifyRequest): Principal
+  /**
+   * Who makes this request with what was given to the key of this name earlier; throws EdgeError `unauthorized` when there
+   * is no such key any more.
+   */
+  principalOf(request: FastifyRequest, name: string): Principal
   /** Aborts when the process is told to stop at once. */
   readonly signal: AbortSignal
   /** Runs when every plugin is set up, before the HTTP listeners open. */

@@ -45,6 +45,7 @@ export function pluginContext(parts: Partial<Context> = {}): PluginContext {
     admin: scope(),
     udp: network.engine,
     authenticate: () => ({ name: 'anonymous' }),
+    principalOf: (_request, name) => ({ name }),
     signal: stop.signal,
     onReady: (run) => void onReady.push(run),
     onDrain: (run) => void onDrain.push(run),

@@ -78,7 +78,7 @@ export default definePlugin({
     })
     await registerSignaling(context.http, {
       calls: sessions,
-      authenticate: (request) => context.authenticate(request),
+      authenticator: context,
       limits: options.limits,
       ...(passOn ? { passOn } : {}),
       ...(options.clientSecretKeys ? { clientSecretKeys: options.clientSecretKeys } : {}),

@@ -1,7 +1,7 @@
 /** Who makes a request, and what is bound to what they sent: an API key, or a token in its place. */
 
 import type { FastifyRequest } from 'fastify'
-import { EdgeError, givenKey, type JsonObject, type Principal } from '../../../core/index.ts'
+import { type Context, EdgeError, givenKey, type JsonObject, type Principal } from '../../../core/index.ts'
 import { type OpenedToken, type SealedTokens, TOKEN_PREFIX } from './sealed-tokens.ts'
 
 /** Who makes a request. */
@@ -19,17 +19,21 @@ export interface Callers {
   identifyByKey(request: FastifyRequest): Promise<Caller>
 }
 
-/** Makes the one for a listener; `authenticate` knows the API keys. */
-export function callersBy(
-  authenticate: (request: FastifyRequest) => Principal,
-  tokens: SealedTokens,
-): Callers {
+/** Who sends an API key, or what was given to one; both throw EdgeError `unauthorized`. */
+export type Authenticator = Pick<Context, 'authenticate' | 'principalOf'>
+
+/** Makes the one for a listener. A token lasts no longer than the key that it was made with. */
+export function callersBy(authenticator: Authenticator, tokens: SealedTokens): Callers {
+  const fromToken = (request: FastifyRequest, { name, id, session }: OpenedToken): Caller => ({
+    principal: { ...authenticator.principalOf(request, name), clientSecret: id },
+    bound: session,
+  })
   const identify = async (request: FastifyRequest): Promise<Caller> => {
     const path = sessionIn(request)
-    if (path !== undefined) return fromToken(await tokens.open('session', path))
+    if (path !== undefined) return fromToken(request, await tokens.open('session', path))
     const given = givenKey(request)
-    if (!given?.startsWith(TOKEN_PREFIX)) return { principal: authenticate(request) }
-    return fromToken(await tokens.open('client_secret', given))
+    if (!given?.startsWith(TOKEN_PREFIX)) return { principal: authenticator.authenticate(request) }
+    return fromToken(request, await tokens.open('client_secret', given))
   }
   return {
     identify,
@@ -45,8 +49,4 @@ export function callersBy(
 function sessionIn({ params }: FastifyRequest): string | undefined {
   const isNamed = typeof params === 'object' && params !== null && 'session' in params
   return isNamed && typeof params.session === 'string' ? params.session : undefined
-}
-
-function fromToken({ name, id, session }: OpenedToken): Caller {
-  return { principal: { name, clientSecret: id }, bound: session }
 }

@@ -17,8 +17,13 @@ export interface Limits extends KeyLimits {
 }
 
 /** The limits of one principal. */
-function limitsOf({ keys, ...common }: Limits, { name }: Principal): KeyLimits {
-  return { ...common, ...(Object.hasOwn(keys, name) ? keys[name] : {}) }
+function limitsOf({ keys, ...common }: Limits, { name, ip }: Principal): KeyLimits {
+  return { ...common, ...(ip === undefined && Object.hasOwn(keys, name) ? keys[name] : {}) }
+}
+
+/** Whom a principal counts as: a key by its name, client secrets with it; who has none by ip (an IPv6 /64). */
+function countedAs({ name, ip }: Principal): string {
+  return ip === undefined ? `key ${name}` : `ip ${rateLimit.normalizeIP(ip)}`
 }
 
 /** Runs in a route's onRequest, after the caller is known; throws EdgeError `rate_limited`, with Retry-After. */
@@ -29,10 +34,7 @@ const MINUTE = 60_000
 const REMEMBERED = 10_000
 const HIDDEN = { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false }
 
-/**
- * Makes the hook that all routes of a listener share. A key is counted by its name, client secrets with the key that made
- * them; who has none, by ip (an IPv6 /64).
- */
+/** Makes the hook that all routes of a listener share. */
 export async function limitRates(
   http: FastifyInstance,
   limits: Limits,
@@ -43,10 +45,7 @@ export async function limitRates(
     timeWindow: MINUTE,
     cache: REMEMBERED,
     max: (request) => limitsOf(limits, principalOf(request)).requestsPerMinute,
-    keyGenerator: (request) => {
-      const { name } = principalOf(request)
-      return name === 'anonymous' ? `ip ${rateLimit.normalizeIP(request.ip)}` : `key ${name}`
-    },
+    keyGenerator: (request) => countedAs(principalOf(request)),
     addHeaders: HIDDEN,
     addHeadersOnExceeding: HIDDEN,
     errorResponseBuilder: (_request, { max }) =>
@@ -58,7 +57,7 @@ export async function limitRates(
   }
 }
 
-/** How many calls each key has, and whether it may have another. */
+/** How many calls each key or ip has, and whether it may have another. */
 export class CallQuota {
   readonly #limits: Limits | undefined
   readonly #calls = new Map<string, number>()
@@ -67,26 +66,29 @@ export class CallQuota {
     this.#limits = limits
   }
 
-  /** Throws EdgeError `key_limit_reached` when this key has all its calls. */
+  /** Throws EdgeError `key_limit_reached` when this caller has all its calls. */
   check(caller: Principal): void {
     const most = this.#limits && limitsOf(this.#limits, caller).callsPerKey
-    if (most === undefined || (this.#calls.get(caller.name) ?? 0) < most) return
+    if (most === undefined || (this.#calls.get(countedAs(caller)) ?? 0) < most) return
     const calls = most === 1 ? 'one call' : `${most} calls`
+    const who = caller.ip === undefined ? 'key' : 'address'
     throw new EdgeError(
       'key_limit_reached',
-      `This key may have ${calls} at a time. End one, or try again later.`,
+      `This ${who} may have ${calls} at a time. End one, or try again later.`,
     )
   }
 
   /** A call has begun. */
-  take({ name }: Principal): void {
-    this.#calls.set(name, (this.#calls.get(name) ?? 0) + 1)
+  take(caller: Principal): void {
+    const counted = countedAs(caller)
+    this.#calls.set(counted, (this.#calls.get(counted) ?? 0) + 1)
   }
 
   /** A call has ended. */
-  give({ name }: Principal): void {
-    const left = (this.#calls.get(name) ?? 0) - 1
-    if (left > 0) this.#calls.set(name, left)
-    else this.#calls.delete(name)
+  give(caller: Principal): void {
+    const counted = countedAs(caller)
+    const left = (this.#calls.get(counted) ?? 0) - 1
+    if (left > 0) this.#calls.set(counted, left)
+    else this.#calls.delete(counted)
   }
 }

@@ -5,7 +5,7 @@ import { type Static, Type } from '../../../core/index.ts'
 const CallsPerKey = Type.Integer({
   minimum: 1,
   description:
-    'Calls that one key may have at a time; more are refused with 429. Default: as many as there are lines.',
+    'Calls that one key may have at a time, or one ip where no keys are asked for; more are refused with 429. Default: as many as there are lines.',
 })
 
 /** How much one key may ask for. */

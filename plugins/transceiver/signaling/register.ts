@@ -1,11 +1,11 @@
 /** Puts all of signaling on the public listener. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Principal, randomBytes } from '../../../core/index.ts'
+import { randomBytes } from '../../../core/index.ts'
 import { type CallDoor, callerOf } from './by-call-id.ts'
 import { registerCallRoutes } from './call-routes.ts'
 import type { CallService } from './call-service.ts'
-import { callersBy } from './callers.ts'
+import { type Authenticator, callersBy } from './callers.ts'
 import { registerCalls } from './calls.ts'
 import { registerClientSecrets } from './client-secrets.ts'
 import { type Limits, limitRates } from './limits.ts'
@@ -16,8 +16,8 @@ import { registerWhip } from './whip.ts'
 /** What signaling stands on. */
 export interface SignalingOptions {
   readonly calls: CallService
-  /** Who sends this API key; throws EdgeError `unauthorized`. */
-  authenticate(request: FastifyRequest): Principal
+  /** Knows the API keys. */
+  readonly authenticator: Authenticator
   readonly limits: Limits
   /** What client secrets are sealed with; undefined for a secret of this process's own. */
   readonly clientSecretKeys?: readonly string[]
@@ -27,10 +27,10 @@ export interface SignalingOptions {
 
 /** Adds every route to a scope of the public listener. */
 export async function registerSignaling(http: FastifyInstance, options: SignalingOptions): Promise<void> {
-  const { calls, authenticate, limits, clientSecretKeys, passOn } = options
+  const { calls, authenticator, limits, clientSecretKeys, passOn } = options
   const [first = Buffer.from(randomBytes(32)).toString('hex'), ...others] = clientSecretKeys ?? []
   const tokens = new SealedTokens([first, ...others])
-  const callers = callersBy(authenticate, tokens)
+  const callers = callersBy(authenticator, tokens)
   const limit = await limitRates(http, limits, callerOf)
   const shared = { calls, callers, limit }
   await registerCalls(http, shared)

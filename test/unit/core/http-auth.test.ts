@@ -10,7 +10,7 @@ const UPGRADE = { connection: 'upgrade', upgrade: 'websocket' }
 /** Who asks, and with what. */
 async function ask(headers: Record<string, string>): Promise<{ key: string | undefined; name: string }> {
   const app = Fastify()
-  const authenticate = authenticator({ alice: KEY })
+  const { authenticate } = authenticator({ alice: KEY })
   app.get('/', async (request) => {
     const key = givenKey(request)
     try {

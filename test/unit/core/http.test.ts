@@ -181,7 +181,7 @@ test('a key names its caller; a missing, a wrong and a malformed one are refused
 
 test('without keys everybody is anonymous', async () => {
   const { edge } = await edgeWith()
-  assert.deepEqual((await edge.http.inject('/who')).json(), { name: 'anonymous' })
+  assert.deepEqual((await edge.http.inject('/who')).json(), { name: 'anonymous', ip: '127.0.0.1' })
   await edge.close()
 })
 

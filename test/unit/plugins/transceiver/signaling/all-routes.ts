@@ -9,7 +9,7 @@ import {
 } from '../../../../../plugins/transceiver/signaling/register.ts'
 import { SealedTokens } from '../../../../../plugins/transceiver/signaling/sealed-tokens.ts'
 import type { StartOptions } from '../../../../../plugins/transceiver/signaling/start-call.ts'
-import { authenticate, listener } from './support.ts'
+import { authenticator, listener } from './support.ts'
 
 /** The secret of these listeners; another process with it takes their client secrets. */
 export const SECRET = 'a-secret-for-client-secrets-of-tests'
@@ -23,7 +23,7 @@ export async function allRoutes(
   const http = await listener(bodyLimit)
   await registerSignaling(http, {
     calls,
-    authenticate,
+    authenticator,
     limits: { requestsPerMinute: 1000, keys: {} },
     clientSecretKeys: [SECRET],
     ...changes,
@@ -33,5 +33,5 @@ export async function allRoutes(
 
 /** What the routes that start calls need, without limits. */
 export function startOptions(calls: CallService): StartOptions {
-  return { calls, callers: callersBy(authenticate, new SealedTokens([SECRET])), limit: async () => {} }
+  return { calls, callers: callersBy(authenticator, new SealedTokens([SECRET])), limit: async () => {} }
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { authenticator } from '../../../../../core/http-auth.ts'
 import { EdgeError, type JsonObject } from '../../../../../core/index.ts'
 import { SealedTokens } from '../../../../../plugins/transceiver/signaling/sealed-tokens.ts'
 import { allRoutes, SECRET } from './all-routes.ts'
@@ -116,6 +117,34 @@ describe('a client secret', () => {
       assert.match(response.json().error.message, bad === ended.value ? /expired/ : /not known/)
     }
     await http.close()
+  })
+
+  it('goes with the key that it was made with, and so does a session', async () => {
+    const tokens = new SealedTokens([SECRET])
+    const http = await allRoutes(new OneCall())
+    const anonymous = await allRoutes(new OneCall(), { authenticator: authenticator({}) })
+    for (const name of ['mallory', 'alice', 'anonymous']) {
+      const secret = await tokens.seal('client_secret', { name, session: {} }, 10)
+      const session = await tokens.seal('session', { name, session: {} }, 10)
+      const url = `/sessions/${session.value}/api/offer`
+      const payload = { sdp: 'v=0', type: 'offer' }
+      for (const [edge, known] of [
+        [http, 'alice'],
+        [anonymous, 'anonymous'],
+      ] as const) {
+        const byBoth = [
+          await start(edge, secret.value),
+          await edge.inject({ method: 'POST', url, payload }),
+        ] as const
+        assert.deepEqual(
+          byBoth.map(({ statusCode }) => statusCode),
+          known === name ? [201, 200] : [401, 401],
+          name,
+        )
+      }
+    }
+    await http.close()
+    await anonymous.close()
   })
 
   it('is taken by every process that has its key among others, so that keys can change', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { authenticator } from '../../../../../core/http-auth.ts'
 import { EdgeError } from '../../../../../core/index.ts'
 import { CallQuota } from '../../../../../plugins/transceiver/signaling/limits.ts'
 import { allRoutes } from './all-routes.ts'
@@ -58,7 +59,7 @@ describe('requests a minute', () => {
   it('are counted by ip where there are no keys', async () => {
     const http = await allRoutes(new OneCall(), {
       limits: { requestsPerMinute: 1, keys: {} },
-      authenticate: () => ({ name: 'anonymous' }),
+      authenticator: authenticator({}),
     })
     const from = (remoteAddress: string) =>
       http.inject({ method: 'DELETE', url: '/v1/realtime/calls/x', remoteAddress })
@@ -99,6 +100,24 @@ describe('calls at a time', () => {
     quota.give(bob)
     quota.give(bob)
     quota.check(bob)
+  })
+
+  it('are counted by ip where there are no keys, apart from a key that is called like who has none', () => {
+    const keys = { anonymous: { callsPerKey: 9 } }
+    const quota = new CallQuota({ callsPerKey: 1, requestsPerMinute: 1, keys })
+    const from = (ip: string) => ({ name: 'anonymous', ip })
+    const isFull = { code: 'key_limit_reached', message: /^This address may have one call/ }
+    quota.take({ name: 'anonymous' })
+    for (const ip of ['192.0.2.1', '2001:db8::1']) {
+      quota.check(from(ip))
+      quota.take(from(ip))
+    }
+    assert.throws(() => quota.check(from('192.0.2.1')), isFull)
+    assert.throws(() => quota.check(from('2001:db8::ffff')), isFull)
+    quota.check(from('192.0.2.2'))
+    quota.check({ name: 'anonymous' })
+    quota.give(from('::ffff:192.0.2.1'))
+    quota.check(from('192.0.2.1'))
   })
 
   it('have no limit unless one is set', () => {

@@ -9,6 +9,7 @@ import type {
   CallRequest,
   CallService,
 } from '../../../../../plugins/transceiver/signaling/call-service.ts'
+import type { Authenticator } from '../../../../../plugins/transceiver/signaling/callers.ts'
 import type {
   CallIce,
   EventListener,
@@ -102,6 +103,13 @@ export class FakeReach implements ReachedCall {
 }
 
 /** Knows Alice and Bob by their names. */
+export const authenticator: Authenticator = {
+  authenticate,
+  principalOf(_request, name) {
+    return authenticate({ headers: { authorization: `Bearer ${name}` } })
+  },
+}
+
 export function authenticate(request: { headers: { authorization?: string | undefined } }): Principal {
   const name = /^Bearer (alice|bob)$/.exec(request.headers.authorization ?? '')?.[1]
   if (!name) throw new EdgeError('unauthorized', 'who are you?')
@@ -113,7 +121,7 @@ export const listener = (bodyLimit = BODY_LIMIT): Promise<FastifyInstance> =>
   createListener({
     log: pino({ level: 'silent' }),
     bodyLimit,
-    maxConnections: 100,
+    maxConnections: 1000,
     origins: [ORIGIN],
     guarded: false,
   })
