@@ -1,6 +1,8 @@
 /** The relay's only worker where it has no threads: in the event loop, on ports of the engine in use. */
 
-import type { Address, UdpEngine } from '../../core/index.ts'
+import type { Address, Datagram, UdpEngine, UdpPort } from '../../core/index.ts'
+import type { ClusterOptions } from './cluster-options.ts'
+import { type ClusterSockets, openClusterSockets } from './cluster-sockets.ts'
 import { Forwarder, type ForwarderEvents } from './forwarder.ts'
 import type { RelayState } from './pure/relay-state.ts'
 import type { RelayWorker } from './relay-worker.ts'
@@ -17,28 +19,36 @@ export interface WorkerParts {
 /** Opens the sockets and starts. Rejects with EdgeError as `openSockets` does. */
 export async function eventLoopWorker(
   udp: UdpEngine,
-  options: SocketOptions,
+  options: SocketOptions & ClusterOptions,
   log: Parameters<typeof openSockets>[3],
   partsFor: (sockets: RelaySockets) => WorkerParts,
 ): Promise<RelayWorker> {
   let forwarder: Forwarder | undefined
-  const sockets = await openSockets(
+  const onTransceiver = ({ bytes, start, end, source }: Datagram): void =>
+    forwarder?.onTransceiver(performance.now(), bytes, start, end, source)
+  const relays = await openClusterSockets(udp, options, {
+    onRelay: ({ bytes, start, end, source }) =>
+      forwarder?.onRelay(performance.now(), bytes, start, end, source),
+    onTransceiver,
+  })
+  const clients = openSockets(
     udp,
     options,
     {
       onClient: (local, { bytes, start, end, source }) =>
         forwarder?.onClient(performance.now(), local, bytes, start, end, source),
-      onTransceiver: ({ bytes, start, end, source }) =>
-        forwarder?.onTransceiver(performance.now(), bytes, start, end, source),
+      onTransceiver,
     },
     log,
   )
+  const sockets = await together(clients, relays)
   const { publics, upstream } = sockets
   const { state, events } = partsFor(sockets)
   const outputs = {
     up: (bytes: Uint8Array, start: number, end: number, to: Address) => upstream.send(bytes, start, end, to),
     down: (local: number, bytes: Uint8Array, start: number, end: number, to: Address) =>
       publics[local]!.send(bytes, start, end, to),
+    ...(relays ? { relays: relays.outputs } : {}),
   }
   forwarder = new Forwarder(state, outputs, events)
   const sweeper = setInterval(() => forwarder.sweep(performance.now()), SWEEP_MS)
@@ -48,4 +58,22 @@ export async function eventLoopWorker(
     await sockets.close()
   }
   return { state, sockets, thread: undefined, close }
+}
+
+/** Both kinds of sockets, or none of them. */
+async function together(
+  clients: Promise<RelaySockets<UdpPort>>,
+  relays: ClusterSockets | undefined,
+): Promise<RelaySockets<UdpPort>> {
+  const others = relays?.all ?? []
+  const closeOthers = (): Promise<unknown> => Promise.all(others.map((port) => port.close()))
+  const sockets = await clients.catch(async (error: unknown) => {
+    await closeOthers()
+    throw error
+  })
+  const close = async (): Promise<void> => {
+    await sockets.close()
+    await closeOthers()
+  }
+  return { ...sockets, others, close }
 }

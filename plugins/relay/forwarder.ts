@@ -4,9 +4,10 @@
  * time.
  */
 
-import type { Address } from '../../core/index.ts'
+import type { Address, Cidr } from '../../core/index.ts'
 import { Decision } from './pure/decision.ts'
 import { fromClient } from './pure/from-client.ts'
+import { fromRelay } from './pure/from-relay.ts'
 import { fromTransceiver } from './pure/from-transceiver.ts'
 import type { RelayState } from './pure/relay-state.ts'
 
@@ -19,7 +20,22 @@ export interface Outputs {
   up(bytes: Uint8Array, start: number, end: number, to: Address): void
   /** Towards a client, by the public socket number `local`. */
   down(local: number, bytes: Uint8Array, start: number, end: number, to: Address): void
+  /** What a relay in more than one cluster needs besides. */
+  readonly relays?: RelayOutputs
 }
+
+/** Where datagrams to and from other relays leave. */
+export interface RelayOutputs {
+  /** Those that may send to us. */
+  readonly trusted: readonly Cidr[]
+  /** Towards the relay of another cluster, framed, by port number `port` of SPREAD. */
+  across(port: number, bytes: Uint8Array, start: number, end: number, to: Address): void
+  /** Back to the relay that a client's datagrams came from, framed. */
+  back(bytes: Uint8Array, start: number, end: number, to: Address): void
+}
+
+/** Ports that datagrams to relays are spread over: one 4-tuple lands on one worker. */
+export const SPREAD = 16
 
 /** What is told of, away from the common path. */
 export interface ForwarderEvents {
@@ -55,6 +71,27 @@ export class Forwarder {
     const { framing, locals } = this.#state
     framing.write(bytes, start, end, source, locals[local]!)
     const from = start - framing.length
+    for (let i = 0; i < decision.count; i++) {
+      if (decision.clusters[i]! < 0) this.#outputs.up(bytes, from, end, decision.to[i]!)
+      else this.#outputs.relays?.across(portOf(source, local), bytes, from, end, decision.to[i]!)
+    }
+    if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
+  }
+
+  /** bytes[start, end) came to the socket for other relays. The header is written anew, never nested. */
+  onRelay(now: number, bytes: Uint8Array, start: number, end: number, source: Address): void {
+    const decision = this.#up
+    const { relays } = this.#outputs
+    if (relays === undefined) return
+    fromRelay(this.#state, relays.trusted, now, source, bytes, start, end, decision)
+    const { local, client, payload } = decision
+    if (decision.reason !== undefined) {
+      if (decision.wantsLookUp) this.#events.onUnknownClient(now, local, client)
+      return
+    }
+    const { framing, hops } = this.#state
+    framing.write(bytes, payload, end, client, hops.nameOf(local))
+    const from = payload - framing.length
     for (let i = 0; i < decision.count; i++) this.#outputs.up(bytes, from, end, decision.to[i]!)
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
   }
@@ -64,12 +101,25 @@ export class Forwarder {
     const decision = this.#down
     fromTransceiver(this.#state, now, source, bytes, start, end, decision)
     if (decision.reason !== undefined) return
-    this.#outputs.down(decision.local, bytes, decision.payload, end, decision.client)
+    if (this.#state.hops.isHop(decision.local)) this.#back(bytes, end, decision)
+    else this.#outputs.down(decision.local, bytes, decision.payload, end, decision.client)
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
+  }
+
+  /** To the relay that the client's datagrams came from, as if it had come from a transceiver there. */
+  #back(bytes: Uint8Array, end: number, { local, client, payload }: Decision): void {
+    const { answering, hops } = this.#state
+    answering.write(bytes, payload, end, client, hops.proxyOf(local))
+    this.#outputs.relays?.back(bytes, payload - answering.length, end, hops.relayOf(local))
   }
 
   /** To be called now and then: ends what is over. */
   sweep(now: number): void {
     this.#state.flows.sweep(now | 0, SWEEP_FLOWS)
   }
+}
+
+/** A client's always the same, so that a cluster's relay knows it by one previous hop; another for each of our sockets. */
+function portOf(client: Address, local: number): number {
+  return (client.hash(0) + local) & (SPREAD - 1)
 }

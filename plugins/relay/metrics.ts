@@ -183,7 +183,11 @@ function observeSockets(meter: Context['meter'], workers: Workers): void {
 
 /** Workers share their public addresses. */
 function byAddress(workers: Workers): Map<string, RelaySocket[]> {
-  const all = workers.flatMap(({ sockets }) => [...sockets.publics, sockets.upstream])
+  const all = workers.flatMap(({ sockets }) => [
+    ...sockets.publics,
+    sockets.upstream,
+    ...(sockets.others ?? []),
+  ])
   return Map.groupBy(all, ({ local }) => local.toString())
 }
 

@@ -9,6 +9,7 @@ import {
   type Static,
   Type,
 } from '../../core/index.ts'
+import { ClustersOption, checkClusters, InternalOption, SpreadOption } from './cluster-options.ts'
 import { checkListen, ListenOption, notAnAddress } from './listen-option.ts'
 import { parsePortRange } from './pure/allowed-routes.ts'
 
@@ -39,6 +40,9 @@ export const Options = Type.Object({
     description:
       'What stands in front of datagrams to transceivers, whose options must say the same. { mac } adds a key id and a tag.',
   }),
+  clusters: Type.Optional(ClustersOption),
+  internal: Type.Optional(InternalOption),
+  spread: Type.Optional(SpreadOption),
   workers: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 0, maximum: 64 })], {
     default: 'auto',
     description:
@@ -72,7 +76,11 @@ export type RelayPluginOptions = Static<typeof Options>
 
 /** What the schema cannot say: addresses, CIDRs and ports must be such, and of one family with `upstream`. */
 export function checkOptions(options: RelayPluginOptions): Problem[] {
-  const problems: Problem[] = [...checkListen(options.listen), ...checkFraming(options.framing)]
+  const problems: Problem[] = [
+    ...checkListen(options.listen),
+    ...checkFraming(options.framing),
+    ...checkClusters(options),
+  ]
   const upstream = parseAddress(options.upstream)
   if (!upstream) problems.push(notAnAddress('/upstream', options.upstream, '10.0.0.4:3480 or 127.0.0.1:0'))
   for (const [i, text] of options.allow.cidrs.entries()) {

@@ -54,10 +54,10 @@ export class Recovery {
    * A route was confirmed or goes on. Only the incumbent is remembered: a session that comes from a spoofed address
    * takes no place in the store either.
    */
-  remember({ isIncumbent, local, client, transceiver, session }: Decision): void {
+  remember({ isIncumbent, local, client, cluster, transceiver, session }: Decision): void {
     if (!isIncumbent) return
     this.#store.remember(this.#locals[local]!, client, {
-      cluster: this.#cluster,
+      cluster: cluster < 0 ? this.#cluster : cluster,
       transceiver,
       session: session.slice(),
     })

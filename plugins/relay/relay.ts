@@ -8,12 +8,15 @@ import {
   type RecoveryStore,
   type RoutingCodec,
 } from '../../core/index.ts'
+import { ClusterNames } from './cluster-names.ts'
 import { eventLoopWorker } from './event-loop-worker.ts'
 import type { ForwarderEvents } from './forwarder.ts'
 import { LocalLookUps } from './local-look-ups.ts'
 import type { RelayPluginOptions } from './options.ts'
 import { parsePortRange } from './pure/allowed-routes.ts'
+import { HopTable } from './pure/hop-table.ts'
 import { ingressAddresses } from './pure/listen-addresses.ts'
+import { OtherClusters } from './pure/other-clusters.ts'
 import { type RelayOptions, relayState } from './pure/relay-state.ts'
 import { Recovery } from './recovery.ts'
 import type { RelayWorker } from './relay-worker.ts'
@@ -26,7 +29,7 @@ import { threadedWorker } from './threads/threaded-workers.ts'
 export interface Relay {
   /** At least one. */
   readonly workers: readonly RelayWorker[]
-  /** The public addresses as clients know them; a flow's `local` is an index of this list. */
+  /** What clients send to, a flow's `local` being the index; behind our public addresses those of other relays. */
   readonly locals: readonly Address[]
   readonly recovery: Recovery | undefined
   readonly spans: FlowSpans
@@ -75,23 +78,26 @@ class Start {
     const { udp, log } = this.#context
     let around: Around | undefined
     const worker = await eventLoopWorker(udp, this.#options, log, (sockets) => {
-      around = this.#around(sockets.locals)
+      const hops = new HopTable(sockets.locals)
+      around = this.#around(hops.names, hops.proxies)
       const { spans, recovery } = around
       const onFlowEnd: RelayOptions['onFlowEnd'] = (flow) => spans.ended(performance.now(), flow)
-      const state = relayState({ ...this.#rules([sockets], 1), onFlowEnd })
+      const clusters = this.#otherClusters(sockets)
+      const state = relayState({ ...this.#rules([sockets], 1), hops, clusters, onFlowEnd })
       const lookUps = recovery && new LocalLookUps(state, recovery, this.#seed)
       return {
         state,
         events: { onFlowEvent: around.onFlowEvent, onUnknownClient: (...at) => lookUps?.ask(...at) },
       }
     })
-    return this.#relay([worker], around ?? this.#around(worker.sockets.locals))
+    return this.#relay([worker], around!)
   }
 
   async inThreads({ udp, codec, threads, pins }: ThreadPlan): Promise<Relay> {
     const { log } = this.#context
     const sockets = await openThreadSockets(udp, this.#options, threads, log)
-    const around = this.#around(sockets[0]!.locals)
+    const { locals } = sockets[0]!
+    const around = this.#around(locals, locals)
     const { recovery, spans, onFlowEvent } = around
     const state = this.#rules(sockets, threads)
     const onFlowEnd = spans.ended.bind(spans)
@@ -114,6 +120,7 @@ class Start {
     return {
       codec: this.#services.codec,
       framing: framing(keysOf(this.#options.framing), 'up'),
+      answering: framing(keysOf(this.#options.framing), 'down'),
       locals: sockets[0]!.locals,
       maxFlows: Math.ceil(maxFlows / workers),
       seed: this.#seed,
@@ -124,7 +131,19 @@ class Start {
     }
   }
 
-  #around(locals: readonly Address[]): Around {
+  /** Where the relays of other clusters are, kept up to date. */
+  #otherClusters({ upstream, others = [] }: RelaySockets): OtherClusters {
+    const { clusters: names = {} } = this.#options
+    const clusters = new OtherClusters(Object.keys(names).map(Number))
+    const { isIPv4 } = (others.at(-1) ?? upstream).local
+    const reaches = (address: Address): boolean => address.isIPv4 || !isIPv4
+    const finder = new ClusterNames({ names, clusters, log: this.#context.log, reaches })
+    this.#ending.signal.addEventListener('abort', () => finder.close())
+    return clusters
+  }
+
+  /** `names` is what the store knows sockets and hops by, `locals` what clients send to. */
+  #around(names: readonly Address[], locals: readonly Address[]): Around {
     const spans = new FlowSpans(this.#context, locals)
     const { recovery: store } = this.#services
     const { node } = this.#context
@@ -133,7 +152,7 @@ class Start {
       store &&
       new Recovery({
         store,
-        locals,
+        locals: names,
         node,
         signal,
         onRecovered: (path, tookMs) => spans.recovered(performance.now(), path, tookMs),
@@ -143,17 +162,17 @@ class Start {
       else recovery?.remember(decision)
       if (decision.event === 'confirmed') spans.confirmed(now, decision)
     }
-    return { spans, recovery, onFlowEvent }
+    return { locals, spans, recovery, onFlowEvent }
   }
 
-  #relay(workers: readonly RelayWorker[], { spans, recovery }: Around): Relay {
-    const { locals } = workers[0]!.sockets
+  #relay(workers: readonly RelayWorker[], { locals, spans, recovery }: Around): Relay {
+    const { sockets } = workers[0]!
     return {
       workers,
       locals,
       recovery,
       spans,
-      ingress: ingressAddresses(locals, this.#context.node.reachable),
+      ingress: ingressAddresses(sockets.locals, this.#context.node.reachable),
       close: async () => {
         this.#ending.abort()
         await Promise.all(workers.map((worker) => worker.close()))
@@ -165,6 +184,7 @@ class Start {
 
 /** What is around the workers. */
 interface Around {
+  readonly locals: readonly Address[]
   readonly spans: FlowSpans
   readonly recovery: Recovery | undefined
   readonly onFlowEvent: ForwarderEvents['onFlowEvent']

@@ -30,6 +30,8 @@ export interface RelaySockets<S extends RelaySocket = RelaySocket> {
   /** Where clients send to, for each of `publics`: where it is bound, unless the operator named another address. */
   readonly locals: readonly Address[]
   readonly upstream: S
+  /** Those between relays. */
+  readonly others?: readonly RelaySocket[]
   close(): Promise<void>
 }
 
@@ -174,8 +176,7 @@ class OpenSockets<S extends RelaySocket> {
 export function ownAddresses(sockets: readonly RelaySockets[], machine: readonly Address[]): Address[] {
   const first = sockets[0]!
   const own = [...first.publics.map((port) => port.local), ...first.locals]
-  for (const { upstream } of sockets) {
-    const { local } = upstream
+  for (const { local } of sockets.flatMap(({ upstream, others = [] }) => [upstream, ...others])) {
     if (!local.isUnspecified) own.push(local)
     else own.push(...machine.map((a) => a.clone().set(a.w0, a.w1, a.w2, a.w3, local.port)))
   }

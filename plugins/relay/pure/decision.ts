@@ -20,16 +20,20 @@ export class Decision {
   wantsLookUp = false
   /** From a client: to[0, count) are the transceivers it goes to, framed; they do not change. */
   readonly to: (Address | undefined)[] = [undefined, undefined, undefined, undefined]
+  /** For each of these, the cluster whose relay it is; -1 for a transceiver of ours. */
+  readonly clusters = [-1, -1, -1, -1]
   count = 0
-  /** From a transceiver, where the payload begins. */
+  /** From a transceiver or another relay, where the payload begins. */
   payload = -1
-  /** From a transceiver, and with an event: the public socket and the client. */
+  /** From a transceiver or another relay, and with an event: the public socket, or the previous hop, and the client. */
   local = -1
   readonly client = new Address()
   /** What happened to a route, which led or leads to `transceiver`. */
   event: FlowEvent | undefined
   readonly transceiver = new Address()
   readonly session = new Uint8Array(8)
+  /** The cluster whose relay `transceiver` is; -1 for a transceiver of ours. */
+  cluster = -1
   /** Milliseconds since the route was opened. */
   routeAgeMs = 0
   /** The route is the one of its flow that the recovery store hears of. */
@@ -54,8 +58,9 @@ export class Decision {
     this.count = 0
   }
 
-  /** The datagram goes to one more transceiver. */
-  add(transceiver: Address): void {
+  /** The datagram goes to one more transceiver, or to a cluster's relay. */
+  add(transceiver: Address, cluster: number): void {
+    this.clusters[this.count] = cluster
     this.to[this.count++] = transceiver
   }
 
@@ -73,6 +78,7 @@ export class Decision {
     this.local = local
     this.client.copy(client)
     routes.upstreams.read(words[route + ROUTE_UPSTREAM]!, this.transceiver)
+    this.cluster = routes.cluster(route)
     readSession(words, route + ROUTE_SESSION, this.session)
     this.routeAgeMs = (now - words[route + ROUTE_OPENED]!) >>> 0
     this.isIncumbent = routes.isIncumbent(route)

@@ -13,13 +13,17 @@ export const DROP_REASONS = [
   'bad_ufrag', // the USERNAME holds nothing that a codec could have written
   'unroutable_ufrag', // the codec did not write this ufrag
   'decode_budget', // too many new ufrags from this part of the network, or in all
-  'foreign_cluster', // the ufrag is of another cluster
+  'foreign_cluster', // the ufrag is of another cluster, which `clusters` does not name
+  'cluster_unreachable', // the ufrag is of another cluster whose relay's address is not known yet
   'route_not_allowed', // the ufrag leads outside the allowed CIDRs or ports
   'own_address', // the ufrag leads to the relay itself
   'bad_source', // an address that no client has
   'ufrag_addresses', // the ufrag is in use from too many client addresses
   'ufrag_rate', // too many packets of a ufrag that is not confirmed
   'table_full', // every place of a full table is held by a confirmed flow
+  // from other relays
+  'untrusted_relay', // not from a listed relay
+  'foreign_from_relay', // the ufrag is not of our own cluster: it would go to a relay again
   // from the internal socket
   'bad_frame', // no framing header
   'mac_missing', // with framing.mac: no tag

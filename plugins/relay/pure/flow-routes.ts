@@ -57,6 +57,7 @@ export function addRecovered(
   flow: number,
   transceiver: Address,
   session: Uint8Array,
+  cluster: number,
   routes: RouteTable,
 ): number {
   if (routes.count(flow, false) > 0) return 0
@@ -66,7 +67,7 @@ export function addRecovered(
     routes.renew(waiting, ROUTE_RECOVERED, until)
     return waiting
   }
-  const upstream = routes.upstreams.hold(transceiver)
+  const upstream = routes.upstreams.hold(transceiver, cluster)
   if (upstream === 0) return 0
   const route = routes.add(now, flow, ROUTE_RECOVERED, upstream, until)
   routes.upstreams.release(upstream)

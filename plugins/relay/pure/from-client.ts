@@ -10,8 +10,8 @@ import { DROP_REASONS, type DropReason } from './drop-reasons.ts'
 import { addPending, settleRoutes } from './flow-routes.ts'
 import { MAX_CLIENT_DATAGRAM, UFRAGS_PER_ROUTE } from './limits.ts'
 import { ROUTE_LIVE, ROUTE_PENDING, ROUTE_UPSTREAM, UFRAG_UPSTREAM } from './records.ts'
-import { changing, type RelayState, settled } from './relay-state.ts'
-import { looksEncoded, resolveUfrag } from './resolve-ufrag.ts'
+import { changing, openFlow, type RelayState, settled } from './relay-state.ts'
+import { hasMoved, looksEncoded, resolveUfrag } from './resolve-ufrag.ts'
 
 /** Fills `into` for bytes[start, end), which came from `source` to the public socket number `local`. */
 export function fromClient(
@@ -25,7 +25,7 @@ export function fromClient(
   into: Decision,
 ): void {
   into.reset()
-  const reason = decide(state, now | 0, local, source, bytes, start, end, into)
+  const reason = decideOnClient(state, now | 0, local, source, bytes, start, end, into)
   settled(state.memory)
   if (reason !== undefined) {
     into.drop(reason)
@@ -36,7 +36,11 @@ export function fromClient(
   state.flows.countUp(into.flow, end - start)
 }
 
-function decide(
+/**
+ * The same without counting, also for what came through another relay: `local` is the hop's number then. Why it is
+ * dropped, or undefined when `into` says where it goes.
+ */
+export function decideOnClient(
   state: RelayState,
   now: number,
   local: number,
@@ -72,7 +76,7 @@ function decide(
 /** Everything that is not a request with a USERNAME goes to the routes that carry. */
 function addCarrying({ routes }: RelayState, flow: number, into: Decision): void {
   for (let route = routes.first(flow); route !== 0; route = routes.next(route)) {
-    if (routes.kind(route) !== ROUTE_PENDING) into.add(routes.transceiver(route))
+    if (routes.kind(route) !== ROUTE_PENDING) into.add(routes.transceiver(route), routes.cluster(route))
   }
 }
 
@@ -80,7 +84,8 @@ function addCarrying({ routes }: RelayState, flow: number, into: Decision): void
 function addWaiting({ routes, ufrags }: RelayState, now: number, flow: number, into: Decision): void {
   for (let route = routes.first(flow); route !== 0; route = routes.next(route)) {
     if (routes.kind(route) !== ROUTE_PENDING) continue
-    if (ufrags.spend(now, routes.ufrag(route, routes.latest(route)))) into.add(routes.transceiver(route))
+    if (ufrags.spend(now, routes.ufrag(route, routes.latest(route))))
+      into.add(routes.transceiver(route), routes.cluster(route))
   }
 }
 
@@ -100,9 +105,16 @@ function byUfrag(
   if (flow !== 0 && followKnown(state, now, flow, into)) return into.count > 0 ? undefined : 'ufrag_rate'
   changing(state.memory)
   const ufrag = resolveUfrag(state, now, source, bytes)
-  if (ufrag < 0) return DROP_REASONS[-1 - ufrag]
+  if (ufrag < 0) {
+    const reason = DROP_REASONS[-1 - ufrag]!
+    return isAbroad(reason) && state.hops.isHop(local) ? 'foreign_from_relay' : reason
+  }
   const refusal = ufrags.refusalOf(ufrag)
-  if (refusal !== undefined) return refusal
+  if (refusal !== undefined)
+    return isAbroad(refusal) && state.hops.isHop(local) ? 'foreign_from_relay' : refusal
+  if (state.hops.isHop(local) && routes.upstreams.clusterOf(routes.words[ufrag + UFRAG_UPSTREAM]!) >= 0) {
+    return 'foreign_from_relay'
+  }
   if (!ufrags.admits(ufrag, source)) return 'ufrag_addresses'
   // Asked for once more: to make room for the ufrag, flows and routes may have ended.
   const found = state.flows.find(now, local, source)
@@ -110,15 +122,20 @@ function byUfrag(
   // Asked for before a flow is opened, so that a flood of one ufrag pushes nobody out of the table.
   const known = found === 0 ? 0 : routeOf(state, found, ufrag)
   if ((known === 0 || routes.kind(known) !== ROUTE_LIVE) && !ufrags.spend(now, ufrag)) return 'ufrag_rate'
-  const home = found || state.flows.open(now, local, source, true)
+  const home = found || openFlow(state, now, local, source, true)
   if (home === 0) return 'table_full'
   const route = known || addPending(now, home, ufrag, routes)
   if (route === 0) return 'table_full'
   routes.attach(now, route, ufrag)
   into.flow = home
-  into.add(routes.transceiver(route))
+  into.add(routes.transceiver(route), routes.cluster(route))
   if (known === 0) into.note('opened', now, local, source, route, routes)
   return undefined
+}
+
+/** Whether that is said of routes of other clusters. */
+function isAbroad(reason: DropReason): boolean {
+  return reason === 'foreign_cluster' || reason === 'cluster_unreachable'
 }
 
 /** The flow's route to where a ufrag leads, or 0. */
@@ -137,9 +154,12 @@ function followKnown(state: RelayState, now: number, flow: number, into: Decisio
     for (let place = 0; place < UFRAGS_PER_ROUTE; place++) {
       const ufrag = routes.ufrag(route, place)
       if (ufrag === 0 || !ufrags.is(ufrag, digest)) continue
+      // Its relay is elsewhere by now: that is another route, and this one ends by itself.
+      if (hasMoved(state, ufrag)) return false
       routes.setLatest(route, place)
       into.flow = flow
-      if (routes.kind(route) === ROUTE_LIVE || ufrags.spend(now, ufrag)) into.add(routes.transceiver(route))
+      if (routes.kind(route) === ROUTE_LIVE || ufrags.spend(now, ufrag))
+        into.add(routes.transceiver(route), routes.cluster(route))
       return true
     }
   }

@@ -52,7 +52,8 @@ function decide(
   const { client, proxy, routes, framing } = state
   const fault = framing.read(bytes, start, end, client, proxy)
   if (fault !== undefined) return fault
-  const local = indexOf(state.locals, proxy)
+  const known = indexOf(state.locals, proxy)
+  const local = known < 0 ? state.hops.byName(proxy) : known
   if (local < 0) return 'unknown_proxy'
   const flow = state.flows.find(now, local, client)
   if (flow === 0) return 'no_flow'

@@ -134,3 +134,5 @@ export const UPSTREAM_PORT = 4
 /** Routes and ufrags that lead there. */
 export const UPSTREAM_REFERENCES = 5
 export const UPSTREAM_NEXT = 6
+/** Of another cluster's relay, 1 + the cluster; 0 of a transceiver of ours. */
+export const UPSTREAM_CLUSTER = 7

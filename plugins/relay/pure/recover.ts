@@ -3,7 +3,7 @@
 import type { Address, Recovered } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'
 import { addRecovered, settleRoutes } from './flow-routes.ts'
-import { changing, type RelayState, settled } from './relay-state.ts'
+import { changing, openFlow, type RelayState, settled } from './relay-state.ts'
 
 /**
  * Opens an unconfirmed flow with a recovered route, or gives one to a flow that has none that carries. True when it
@@ -19,31 +19,37 @@ export function recover(
   into: Decision,
 ): boolean {
   into.reset()
-  if (state.allowed.refusal(found.cluster, found.transceiver) !== undefined) return false
+  const relay = state.hops.isHop(local) ? undefined : state.clusters.relayOf(found.cluster)
+  // A cluster's relay may be elsewhere by now: where it is known to be is what counts.
+  const to = relay ?? found.transceiver
+  if (relay === undefined && state.allowed.refusal(found.cluster, to) !== undefined) return false
+  if (relay !== undefined && state.allowed.isOwn(relay)) return false
   if (!state.allowed.isClient(client)) return false
   // Read before anything is opened: a store that breaks its contract leaves nothing half done.
-  const transceiver = found.transceiver.clone()
+  const transceiver = to.clone()
   const session = found.session.slice()
   changing(state.memory)
-  const isTaken = take(state, now | 0, local, client, transceiver, session, into)
+  const isTaken = take(state, now | 0, local, client, transceiver, session, relay ? found.cluster : -1, into)
   settled(state.memory)
   return isTaken
 }
 
 function take(
-  { flows, routes, counters }: RelayState,
+  state: RelayState,
   now: number,
   local: number,
   client: Address,
   transceiver: Address,
   session: Uint8Array,
+  cluster: number,
   into: Decision,
 ): boolean {
+  const { flows, routes, counters } = state
   const known = flows.find(now, local, client)
   if (known !== 0) settleRoutes(now, known, routes)
-  const flow = known || flows.open(now, local, client, false)
+  const flow = known || openFlow(state, now, local, client, false)
   if (flow === 0) return false
-  const route = addRecovered(now, flow, transceiver, session, routes)
+  const route = addRecovered(now, flow, transceiver, session, cluster, routes)
   if (route === 0) return false
   counters.recovered()
   into.flow = flow

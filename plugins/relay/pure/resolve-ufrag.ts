@@ -1,8 +1,9 @@
 /** Finds where a ufrag leads: remembered, or decoded behind cheap checks and within a budget (DESIGN §2 rule 5). */
 
-import type { Address } from '../../../core/index.ts'
+import type { Address, Route } from '../../../core/index.ts'
 import { type DropReason, numberOf } from './drop-reasons.ts'
 import { MAX_UFRAG, MIN_UFRAG } from './limits.ts'
+import { UFRAG_UPSTREAM } from './records.ts'
 import type { RelayState } from './relay-state.ts'
 
 /** Idle ufrags that one datagram may push out, to free the place of a transceiver. */
@@ -18,7 +19,7 @@ const ALPHABET = Uint8Array.from({ length: 256 }, (_, c) => Number(/[a-z0-9]/.te
  */
 export function resolveUfrag(state: RelayState, now: number, source: Address, bytes: Uint8Array): number {
   const known = state.ufrags.find(now, state.digest)
-  if (known !== 0) return known
+  if (known !== 0) return hasMoved(state, known) ? move(state, known) : known
   if (!state.budget.spend(now, source)) return refuse('decode_budget')
   return decode(state, now, bytes, state.stun.ufragStart, state.stun.ufragEnd)
 }
@@ -36,11 +37,44 @@ function decode(state: RelayState, now: number, bytes: Uint8Array, start: number
   state.counters.decoded()
   const route = state.codec.decode(bytes, start, end, 'ufrag')
   if (route === undefined) return remember(state, now, 0, undefined, 'unroutable_ufrag')
+  if (state.clusters.has(route.cluster)) return decoded(state, now, route)
   const refusal = state.allowed.refusal(route.cluster, route.address)
   if (refusal !== undefined) return remember(state, now, 0, undefined, refusal)
   const upstream = holdUpstream(state, now, route.address)
   if (upstream === 0) return refuse('table_full')
   const ufrag = remember(state, now, upstream, route.session, undefined)
+  if (ufrag < 0) state.upstreams.release(upstream)
+  return ufrag
+}
+
+/** Whether a ufrag leads to a cluster's relay that is elsewhere by now. */
+export function hasMoved({ clusters, upstreams, routes }: RelayState, ufrag: number): boolean {
+  const upstream = routes.words[ufrag + UFRAG_UPSTREAM]!
+  if (upstream === 0) return false
+  const cluster = upstreams.clusterOf(upstream)
+  const relay = cluster < 0 ? undefined : clusters.relayOf(cluster)
+  return relay !== undefined && !upstreams.is(upstream, relay)
+}
+
+/** Leads a ufrag to where its cluster's relay is now, if there is a place for that. */
+function move({ clusters, upstreams, routes }: RelayState, ufrag: number): number {
+  const before = routes.words[ufrag + UFRAG_UPSTREAM]!
+  const cluster = upstreams.clusterOf(before)
+  const upstream = upstreams.hold(clusters.relayOf(cluster)!, cluster)
+  if (upstream === 0) return ufrag
+  routes.words[ufrag + UFRAG_UPSTREAM] = upstream
+  upstreams.release(before)
+  return ufrag
+}
+
+/** A route of another cluster leads to that cluster's relay, wherever its transceiver is. */
+function decoded(state: RelayState, now: number, { cluster, session }: Route): number {
+  const relay = state.clusters.relayOf(cluster)
+  if (relay === undefined) return refuse('cluster_unreachable')
+  if (state.allowed.isOwn(relay)) return remember(state, now, 0, undefined, 'own_address')
+  const upstream = holdUpstream(state, now, relay, cluster)
+  if (upstream === 0) return refuse('table_full')
+  const ufrag = remember(state, now, upstream, session, undefined)
   if (ufrag < 0) state.upstreams.release(upstream)
   return ufrag
 }
@@ -64,11 +98,12 @@ function holdUpstream(
   { upstreams, ufrags, routes, flows }: RelayState,
   now: number,
   address: Address,
+  cluster = -1,
 ): number {
-  let upstream = upstreams.hold(address)
+  let upstream = upstreams.hold(address, cluster)
   for (let i = 0; upstream === 0 && i < TRIES; i++) {
     if (!ufrags.dropIdle() && !routes.evict(now) && !flows.evict(now)) return 0
-    upstream = upstreams.hold(address)
+    upstream = upstreams.hold(address, cluster)
   }
   return upstream
 }

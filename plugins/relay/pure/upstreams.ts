@@ -5,6 +5,7 @@ import { HashIndex } from './hash-index.ts'
 import { Pool } from './pool.ts'
 import {
   HEADER_UPSTREAM_POOL,
+  UPSTREAM_CLUSTER,
   UPSTREAM_NEXT,
   UPSTREAM_PORT,
   UPSTREAM_REFERENCES,
@@ -33,12 +34,16 @@ export class Upstreams {
     this.index = new HashIndex(memory.words, memory.layout.upstreamBuckets, UPSTREAM_NEXT)
   }
 
-  /** The record of an address, with one reference more, to be given back by `release`; 0 when there is no room. */
-  hold(address: Address): number {
+  /**
+   * The record of an address, with one reference more, to be given back by `release`; 0 when there is no room. `cluster`
+   * is -1 for a transceiver of ours, and else that whose relay it is.
+   */
+  hold(address: Address, cluster = -1): number {
     const words = this.#words
     const hash = address.hash(this.#seed)
     let at = this.index.first(hash)
-    while (at !== 0 && !this.is(at, address)) at = words[at + UPSTREAM_NEXT]!
+    while (at !== 0 && !(this.is(at, address) && this.clusterOf(at) === cluster))
+      at = words[at + UPSTREAM_NEXT]!
     if (at === 0) {
       at = this.pool.take()
       if (at === 0) return 0
@@ -47,6 +52,7 @@ export class Upstreams {
       words[at + UPSTREAM_W2] = address.w2
       words[at + UPSTREAM_W3] = address.w3
       words[at + UPSTREAM_REFERENCES] = 0
+      words[at + UPSTREAM_CLUSTER] = cluster + 1
       words[at + UPSTREAM_PORT] = address.port
       this.index.add(hash, at)
     }
@@ -67,6 +73,11 @@ export class Upstreams {
     this.index.remove(this.hashOf(at), at)
     this.#words[at + UPSTREAM_PORT] = 0
     this.pool.give(at)
+  }
+
+  /** The cluster whose relay it is, -1 for a transceiver of ours. */
+  clusterOf(at: number): number {
+    return this.#words[at + UPSTREAM_CLUSTER]! - 1
   }
 
   /** Whether the record is that of this address. */

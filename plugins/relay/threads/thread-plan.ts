@@ -19,12 +19,17 @@ export interface ThreadPlan {
  * are told of once.
  */
 export function planThreads(
-  { workers, pin }: Pick<RelayPluginOptions, 'workers' | 'pin'>,
+  { workers, pin, ...needs }: Pick<RelayPluginOptions, 'workers' | 'pin' | 'clusters' | 'internal'>,
   codec: RoutingCodec,
   { udp, log }: Pick<Context, 'udp' | 'log'>,
 ): ThreadPlan | undefined {
   const threads = workers === 'auto' ? (availableParallelism() > 1 ? 1 : 0) : workers
   if (threads === 0) return undefined
+  const held = needs.clusters ? 'clusters' : needs.internal ? 'internal' : undefined
+  if (held !== undefined) {
+    log.info(`"${held}" is not for threads yet: the relay works in the event loop`)
+    return undefined
+  }
   const calls = udp.threads
   if (calls && codec.portable) {
     const pins = pin && threads > 1 && threads <= calls.cpus.length

@@ -14,6 +14,8 @@ import type { DropReason } from '../../../../plugins/relay/pure/drop-reasons.ts'
 import type { FlowView } from '../../../../plugins/relay/pure/flow-view.ts'
 import { fromClient } from '../../../../plugins/relay/pure/from-client.ts'
 import { fromTransceiver } from '../../../../plugins/relay/pure/from-transceiver.ts'
+import { HopTable } from '../../../../plugins/relay/pure/hop-table.ts'
+import { OtherClusters } from '../../../../plugins/relay/pure/other-clusters.ts'
 import { recover } from '../../../../plugins/relay/pure/recover.ts'
 import { type RelayOptions, type RelayState, relayState } from '../../../../plugins/relay/pure/relay-state.ts'
 import { bindingRequest, stunMessage } from '../../../stun-bytes.ts'
@@ -59,6 +61,7 @@ export class SimulatedRelay {
       maxFlows?: number
       cidrs?: string[]
       framing?: Framing
+      clusters?: number[]
       onFlowEnd?(flow: FlowView): void
     } = {},
   ) {
@@ -78,6 +81,8 @@ export class SimulatedRelay {
       cidrs: options.cidrs ?? ['10.0.0.0/24'],
       ports: { first: 3479, last: 3490 },
       own: [...LOCALS, UPSTREAM],
+      clusters: new OtherClusters(options.clusters),
+      hops: new HopTable(LOCALS),
       ...(options.framing ? { framing: options.framing } : {}),
       ...(options.onFlowEnd ? { onFlowEnd: options.onFlowEnd } : {}),
     }
@@ -129,9 +134,9 @@ export class SimulatedRelay {
   }
 
   /** What the recovery store knew. */
-  recover(transceiver: string, client = CLIENT, cluster = 1): boolean {
+  recover(transceiver: string, client = CLIENT, cluster = 1, local = 0): boolean {
     const found = { cluster, transceiver: at(transceiver), session: Buffer.alloc(8, 7) }
-    return recover(this.state, this.now, 0, at(client), found, this.decision)
+    return recover(this.state, this.now, local, at(client), found, this.decision)
   }
 
   /** How often a reason was counted. */

@@ -1,0 +1,91 @@
+/**
+ * Finds the relays of other clusters by their names, away from the packet path: at the start, and again in the
+ * background. What was found stays while a name cannot be resolved. Failures are told once each, and their end.
+ */
+
+import { lookup } from 'node:dns/promises'
+import { type Address, type Context, toAddress } from '../../core/index.ts'
+import { parseHostPort } from './cluster-options.ts'
+import type { OtherClusters } from './pure/other-clusters.ts'
+
+const AGAIN_MS = 10_000
+
+/** Gives the ips of a host, the best first; rejects when there are none. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/** The system's own way. */
+export const resolveHost: Resolve = async (host) =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
+
+/** Keeps `clusters` up to date. */
+export class ClusterNames {
+  readonly #names: ReadonlyMap<number, string>
+  readonly #clusters: OtherClusters
+  readonly #log: Context['log']
+  readonly #reaches: (address: Address) => boolean
+  readonly #resolve: Resolve
+  readonly #failing = new Set<number>()
+  readonly #timer: NodeJS.Timeout
+
+  /** `names` is cluster → host:port; `reaches` says which addresses our sockets can send to. */
+  constructor(options: {
+    readonly names: Readonly<Record<string, string>>
+    readonly clusters: OtherClusters
+    readonly log: Context['log']
+    reaches(address: Address): boolean
+    readonly resolve?: Resolve
+    readonly againMs?: number
+  }) {
+    this.#names = new Map(Object.entries(options.names).map(([cluster, name]) => [Number(cluster), name]))
+    this.#clusters = options.clusters
+    this.#log = options.log
+    this.#reaches = options.reaches
+    this.#resolve = options.resolve ?? resolveHost
+    this.refresh()
+    this.#timer = setInterval(() => this.refresh(), options.againMs ?? AGAIN_MS)
+    this.#timer.unref()
+  }
+
+  /** Asks for all of them. Returns at once; addresses that are written down are there then. */
+  refresh(): void {
+    for (const [cluster, name] of this.#names) void this.#find(cluster, name)
+  }
+
+  /** Asks no more. */
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #find(cluster: number, name: string): Promise<void> {
+    const { host, port } = parseHostPort(name)!
+    const literal = toAddress(host, port)
+    if (literal) {
+      this.#clusters.set(cluster, literal)
+      return
+    }
+    try {
+      const found = (await this.#resolve(host)).flatMap((ip) => toAddress(ip, port) ?? [])
+      const usable = found.filter((address) => this.#reaches(address))
+      if (usable.length === 0)
+        throw new Error(`it has no address that our sockets reach: ${found.join(', ')}`)
+      this.#set(cluster, name, usable)
+    } catch (error) {
+      if (this.#failing.has(cluster)) return
+      this.#failing.add(cluster)
+      this.#log.warn(
+        { err: error, cluster, name },
+        'the relay of another cluster cannot be found by its name',
+      )
+    }
+  }
+
+  /** The one in use stays as long as the name has it: several addresses come in any order. */
+  #set(cluster: number, name: string, found: readonly Address[]): void {
+    const known = this.#clusters.relayOf(cluster)
+    const address = found.find((one) => known?.equals(one)) ?? found[0]!
+    this.#clusters.set(cluster, address)
+    if (this.#failing.delete(cluster) || !known?.equals(address)) {
+      this.#log.info({ cluster, name, address }, 'the relay of another cluster is found')
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** The options of a relay that works with the relays of other clusters. */
+
+import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+
+/** The schema of `clusters`. */
+export const ClustersOption = Type.Record(Type.String({ pattern: '^[0-9]{1,5}$' }), Type.String(), {
+  description:
+    'Relays of other clusters: cluster number → host:port of its relay’s `internal` socket. Ufrags of those clusters go there.',
+})
+
+/** The schema of `internal`. */
+export const InternalOption = Type.Object(
+  {
+    listen: Type.String({ description: 'Internal ip:port that relays of other clusters send to.' }),
+    cidrs: Type.Array(Type.String(), {
+      minItems: 1,
+      description: 'Where those relays are; framed packets from elsewhere are dropped.',
+    }),
+  },
+  { additionalProperties: false, description: 'Takes clients’ packets from relays of other clusters.' },
+)
+
+/** The schema of `spread`. */
+export const SpreadOption = Type.String({
+  description:
+    'Internal ip:port of the first of 16 sockets towards relays of other clusters; default: the ip of `upstream`, any ports.',
+})
+
+/** The three of them. */
+export interface ClusterOptions {
+  readonly clusters?: Static<typeof ClustersOption>
+  readonly internal?: Static<typeof InternalOption>
+  readonly spread?: string
+}
+
+/** A host and a port. */
+export interface HostPort {
+  readonly host: string
+  readonly port: number
+}
+
+/** `host:port` or `[ipv6]:port`; undefined for anything else. */
+export function parseHostPort(text: string): HostPort | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  return match && port > 0 && port <= 65_535 ? { host: (match[1] ?? match[2])!, port } : undefined
+}
+
+/** What the schema cannot say. */
+export function checkClusters({ clusters = {}, internal, spread }: ClusterOptions): Problem[] {
+  const problems: Problem[] = []
+  for (const [number, text] of Object.entries(clusters)) {
+    if (Number(number) > 65_535) {
+      const hint = 'the number that is in its "node": { "cluster": … }'
+      problems.push({ pointer: `/clusters/${number}`, message: 'clusters are 0 to 65535', hint })
+    }
+    if (parseHostPort(text)) continue
+    const hint = 'for example relay.eu.internal:3490, or 10.2.0.4:3490'
+    problems.push({ pointer: `/clusters/${number}`, message: `"${text}" is not a host:port`, hint })
+  }
+  const listen = internal && parseAddress(internal.listen)
+  if (internal && (!listen || listen.isUnspecified)) {
+    const message = `"${internal.listen}" is not an ip:port that answers can come from`
+    problems.push({ pointer: '/internal/listen', message, hint: 'for example 10.2.0.4:3490' })
+  }
+  for (const [i, cidr] of (internal?.cidrs ?? []).entries()) {
+    if (parseCidr(cidr)) continue
+    const hint = 'for example 10.1.0.0/16 or fd00::/8'
+    problems.push({ pointer: `/internal/cidrs/${i}`, message: `"${cidr}" is not a CIDR`, hint })
+  }
+  if (spread !== undefined && !parseAddress(spread)) {
+    const hint = 'for example 10.1.0.4:3500, for ports 3500 to 3515'
+    problems.push({ pointer: '/spread', message: `"${spread}" is not an ip:port`, hint })
+  }
+  return problems
+}

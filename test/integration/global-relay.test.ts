@@ -1,0 +1,189 @@
+/**
+ * Two clusters and a global relay on one machine: real calls through the global relay to both, and directly to each
+ * cluster's own relay.
+ */
+
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { Address, opensslProblem, parseAddress, plainFraming, SPP_LENGTH } from '../../core/index.ts'
+import { eventually } from '../../core/testing/check.ts'
+import { TestClient } from '../peers/client.ts'
+import { startEdge, type TestEdge } from '../peers/edge.ts'
+import { bindingRequest } from '../stun-bytes.ts'
+
+const needs = { skip: opensslProblem()?.message ?? false }
+const KEYS = [{ id: 1, key: '00112233445566778899aabbccddeeff' }]
+const MAC = { mac: { keys: [{ id: 9, key: '77'.repeat(32) }] } }
+
+interface Options {
+  readonly framing?: unknown
+  readonly publicPort?: number
+  readonly internalPort?: number
+  readonly clusters?: Readonly<Record<string, string>>
+}
+
+const HTTP = { http: { listen: '127.0.0.1:0' }, admin: { listen: '127.0.0.1:0' } }
+const codec = { use: './plugins/routing-codec/sealed/index.ts', options: { keys: KEYS } }
+
+/** A relay, a transceiver and the loopback bridge in one process. */
+function startCluster(
+  cluster: number,
+  { framing = 'spp', internalPort }: Options & { internalPort: number },
+) {
+  return startEdge({
+    config: {
+      node: { cluster },
+      ...HTTP,
+      plugins: {
+        codec,
+        relay: {
+          use: './plugins/relay/index.ts',
+          options: {
+            listen: ['127.0.0.1:0'],
+            allow: { ports: '1024-65535' },
+            internal: { listen: `127.0.0.1:${internalPort}`, cidrs: ['127.0.0.1/32'] },
+            framing,
+          },
+        },
+        bridge: { use: './plugins/inference-bridge/loopback/index.ts' },
+        transceiver: { use: './plugins/transceiver/index.ts', options: { listen: '127.0.0.1:0', framing } },
+      },
+    },
+  })
+}
+
+/** A relay alone, in a cluster of its own. */
+function startGlobal({ framing = 'spp', publicPort = 0, clusters = {} }: Options): Promise<TestEdge> {
+  return startEdge({
+    config: {
+      node: { cluster: 9 },
+      ...HTTP,
+      plugins: {
+        codec,
+        relay: {
+          use: './plugins/relay/index.ts',
+          options: { listen: [`127.0.0.1:${publicPort}`], clusters, framing },
+        },
+      },
+    },
+  })
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const { port } = socket.address()
+  socket.close()
+  await once(socket, 'close')
+  return port
+}
+
+async function startAll(options: Options = {}) {
+  const ports = [await freePort(), await freePort()] as const
+  const one = await startCluster(1, { ...options, internalPort: ports[0] })
+  const two = await startCluster(2, { ...options, internalPort: ports[1] })
+  const publicPort = await freePort()
+  const clusters = { 1: `127.0.0.1:${ports[0]}`, 2: `localhost:${ports[1]}` }
+  const global = await startGlobal({ ...options, publicPort, clusters })
+  const via = parseAddress(`127.0.0.1:${publicPort}`)!
+  return {
+    ports,
+    one,
+    two,
+    global,
+    via,
+    clusters,
+    async [Symbol.asyncDispose]() {
+      for (const edge of [one, two, global]) await edge.close()
+    },
+  }
+}
+
+async function converse(client: TestClient, text: string): Promise<void> {
+  client.sendEvent({ type: 'say', text })
+  assert.deepEqual(await client.events.take(), { type: 'say', text })
+  const payload = Buffer.from(`\xf8${text}`, 'latin1')
+  client.sendAudio(payload)
+  assert.deepEqual(Buffer.from((await client.audio.take()).payload), payload)
+}
+
+async function dropped({ edge }: TestEdge, reason: string): Promise<number> {
+  const { body } = await edge.admin.inject({ method: 'GET', url: '/metrics' })
+  return Number(
+    new RegExp(`^earshot_relay_drops_total\\{.*reason="${reason}".*\\} (\\d+)`, 'm').exec(body)?.[1],
+  )
+}
+
+for (const [name, framing] of [
+  ['without tags', 'spp'],
+  ['with tags', MAC],
+] as const) {
+  test(`calls through a global relay to two clusters, and directly, ${name}`, needs, async () => {
+    await using world = await startAll({ framing })
+    const { one, two, global, via } = world
+    await using first = await TestClient.connect(one.post, { via })
+    await using second = await TestClient.connect(two.post, { via })
+    await using direct = await TestClient.connect(two.post)
+    for (const [i, client] of [first, second, direct, second, first].entries()) await converse(client, `${i}`)
+    const flows = (await global.flows()).flows
+    const leads = new Map(flows.map(({ client, routes }) => [client, routes.map((r) => r.transceiver)]))
+    assert.deepEqual(leads.get(String(first.local)), [`127.0.0.1:${world.ports[0]}`])
+    assert.deepEqual(leads.get(String(second.local)), [`127.0.0.1:${world.ports[1]}`])
+    assert.equal(flows.length, 2)
+    assert.deepEqual([(await one.flows()).confirmed, (await two.flows()).confirmed], [1, 2])
+  })
+}
+
+test(
+  'a global relay that is restarted carries on, and so does a cluster whose relay has forgotten',
+  needs,
+  async () => {
+    await using world = await startAll()
+    const { two, via, clusters } = world
+    await using client = await TestClient.connect(two.post, { via, checkEveryMs: 200 })
+    await converse(client, 'before')
+    await world.global.close()
+    await using restarted = await startGlobal({ publicPort: via.port, clusters })
+    await eventually('the flow is back', async () => (await restarted.flows()).confirmed === 1)
+    await converse(client, 'after')
+  },
+)
+
+test('a client that moves, and one that names another call from the same address', needs, async () => {
+  await using world = await startAll()
+  const { one, two, via } = world
+  await using client = await TestClient.connect(two.post, { via, checkEveryMs: 200 })
+  await converse(client, 'here')
+  await client.rebind()
+  await converse(client, 'there')
+  await using other = await TestClient.connect(one.post, { via })
+  await converse(other, 'elsewhere')
+})
+
+test('framed packets for another cluster, or from strangers, go nowhere', needs, async (t) => {
+  await using world = await startAll()
+  const { one, two, global, via } = world
+  await using client = await TestClient.connect(two.post, { via })
+  const frame = (payload: Buffer): Buffer => {
+    const bytes = Buffer.concat([Buffer.alloc(SPP_LENGTH), payload])
+    plainFraming.write(bytes, SPP_LENGTH, bytes.length, parseAddress('198.51.100.7:4000')!, new Address())
+    return bytes
+  }
+  const socket = createSocket('udp4').bind(0, '127.0.0.1')
+  const stranger = createSocket('udp4').bind(0, '127.0.0.2')
+  for (const one of [socket, stranger]) t.after(() => one.close())
+  await Promise.all([once(socket, 'listening'), once(stranger, 'listening')])
+  const foreign = frame(bindingRequest(`${client.answer!.ufrag}:x`))
+  for (const [from, port, edge, reason] of [
+    [socket, world.ports[0], one, 'foreign_from_relay'],
+    [stranger, world.ports[1], two, 'untrusted_relay'],
+    [socket, via.port, global, 'framing'],
+  ] as const) {
+    from.send(foreign, port, '127.0.0.1')
+    await eventually(`it is dropped as ${reason}`, async () => (await dropped(edge, reason)) === 1)
+  }
+  assert.equal((await one.flows()).flows.length, 0)
+  await converse(client, 'unharmed')
+})
