@@ -4,10 +4,11 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis'
+import { Cluster, Command, type RedisOptions as IoredisOptions, Redis } from 'ioredis'
 import { EdgeError } from '../../core/index.ts'
 import type { RedisOptions } from './options.ts'
 import { backOff } from './pure/back-off.ts'
+import { areSlots } from './pure/cluster-slots.ts'
 import { type Host, parseHost, parseRedisUrl } from './pure/redis-url.ts'
 
 /** One server, the master that sentinels name, or a cluster. */
@@ -22,6 +23,12 @@ export function silenceMs({ commandTimeoutMs }: RedisOptions): number {
 }
 
 type Tls = NonNullable<IoredisOptions['tls']>
+
+// Of CLUSTER's answers only INFO's is a text. What throws here is to ioredis as if the server had answered an error.
+Command.setReplyTransformer('cluster', (answer) => {
+  if (typeof answer === 'string' || areSlots(answer)) return answer
+  throw new Error('a node of the cluster told of slots that cannot be')
+})
 
 /** Makes it. Rejects with EdgeError `config_invalid` when a TLS file cannot be read; never for Redis itself. */
 export async function createClient(options: RedisOptions): Promise<Client> {
