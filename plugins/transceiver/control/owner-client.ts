@@ -111,9 +111,12 @@ export class OwnerClient {
       this.#answerMs,
     )
     sent.on('error', (cause) => fail('unreachable', cause))
-    sent.on('upgrade', (answer, socket, head) =>
-      resolve({ ...headOf(answer), body: NOTHING, upgraded: { socket, head } }),
-    )
+    sent.on('upgrade', (answer, socket, head) => {
+      if (asked.headers.upgrade !== undefined)
+        return resolve({ ...headOf(answer), body: NOTHING, upgraded: { socket, head } })
+      socket.destroy()
+      fail('unproven', new Error('it answers 101 to a request that asked for no upgrade'))
+    })
     sent.on('response', (answer) => {
       collect(answer).then(
         (body) => resolve({ ...headOf(answer), body }),

@@ -6,9 +6,13 @@ import { describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import WebSocket from 'ws'
 import { eventually } from '../../../../../core/testing/check.ts'
+import { pickHeaders, REQUEST_HEADERS } from '../../../../../plugins/transceiver/control/headers.ts'
+import { PROOF } from '../../../../../plugins/transceiver/control/owner-client.ts'
+import { digest } from '../../../../../plugins/transceiver/control/signature.ts'
 import { byCallId, type CallDoor, callerOf } from '../../../../../plugins/transceiver/signaling/by-call-id.ts'
 import { idAt, PublicSide } from './public-side.ts'
-import { ask, Owner, signed } from './support.ts'
+import { Stranger } from './stranger.ts'
+import { ask, KEYS, Owner, signed } from './support.ts'
 
 /** A WebSocket route whose call is named in the query: it says who asked, then echoes. */
 function echo(scope: FastifyInstance, door: CallDoor): void {
@@ -116,5 +120,21 @@ describe('a WebSocket for another owner’s call', () => {
     answer.resume()
     assert.equal(answer.statusCode, 401)
     assert.equal((await ask(owner.local, signed({ path: '/control/v1/echo' }))).status, 404)
+  })
+})
+
+describe('an owner that changes the protocol unasked', () => {
+  it('is none, whatever it has signed', async () => {
+    await using stranger = await Stranger.http(({ method = '', url: path = '', headers: sent }, response) => {
+      const headers = { upgrade: 'x' }
+      const asked = { method, path, headers: pickHeaders(sent, REQUEST_HEADERS) }
+      const proven = KEYS.verify(sent.authorization, asked, Date.now())
+      const proof = proven!.sign({ status: 101, headers, body: digest(Buffer.alloc(0)) })
+      response.writeHead(101, { ...headers, connection: 'upgrade', [PROOF]: proof }).end()
+    })
+    await using side = await PublicSide.open()
+    const { status, body } = await side.ask(idAt(stranger.local))
+    assert.deepEqual([status, JSON.parse(body).error.code], [503, 'owner_unreachable'])
+    assert.equal(side.counters.unproven, 1)
   })
 })
