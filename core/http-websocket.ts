@@ -11,12 +11,14 @@ export const MAX_WEBSOCKET_MESSAGE = 262_144
 /**
  * Makes a listener take upgrades, before its routes are added. Only to the paths of routes that want them: a request that
  * asks for one elsewhere stays a request like any other, with its answer and under Node's time limits, which reach no
- * connection that was upgraded. On the whole listener, so that an upgrade that is refused also has its connection closed.
+ * connection that was upgraded. A route that wants them and has a parameter in its path throws. On the whole listener, so that an upgrade that is refused also has its connection closed.
  */
 export async function addWebSockets(instance: FastifyInstance): Promise<void> {
   const paths = new Set<string>()
   instance.addHook('onRoute', ({ url, websocket: isOne }) => {
-    if (isOne) paths.add(url)
+    if (!isOne) return
+    if (/[:*]/.test(url)) throw new Error(wouldMiss(url))
+    paths.add(url)
   })
   const shouldUpgradeCallback = ({ method, url = '' }: IncomingMessage): boolean =>
     method === 'GET' && paths.has(url.split('?', 1)[0]!)
@@ -31,6 +33,9 @@ export async function addWebSockets(instance: FastifyInstance): Promise<void> {
     },
   })
 }
+
+const wouldMiss = (url: string): string =>
+  `the route ${url} wants WebSockets, whose paths are compared as they are: name a path without ":" and "*", and take the rest from the query`
 
 /** The first one offered; never the one that carries a key, which must not come back in an answer. */
 function handleProtocols(offered: Set<string>): string | false {

@@ -50,6 +50,17 @@ async function upgrade(path: string, origin = ORIGIN): Promise<string> {
 }
 
 describe('WebSockets on a listener', () => {
+  it('need a path that is always the same', async () => {
+    const options = { log: pino({ level: 'silent' }), bodyLimit: 1024, maxConnections: 1 }
+    const other = await createListener({ ...options, origins: [], guarded: false })
+    for (const path of ['/calls/:id', '/calls/*']) {
+      const isTold = (error: Error) => error.message.includes(`the route ${path} wants WebSockets`)
+      assert.throws(() => other.get(path, { websocket: true }, () => {}), isTold)
+      other.get(path, async () => 'a request')
+    }
+    await other.close()
+  })
+
   it('go both ways', async () => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`)
     await once(socket, 'open')
