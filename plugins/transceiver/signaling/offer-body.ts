@@ -59,9 +59,15 @@ export async function readOffer(request: FastifyRequest): Promise<OfferBody> {
 
 async function readForm(request: FastifyRequest): Promise<{ sdp?: string; session?: JsonObject }> {
   const form: { sdp?: string; session?: JsonObject } = {}
+  const { bodyLimit = 65_536 } = request.server.initialConfig
+  let length = 0
+  request.raw.on('data', (bytes: Buffer) => {
+    length += bytes.length
+  })
   try {
     for await (const part of request.parts()) {
       const content = await contentOf(part)
+      if (length > bodyLimit) throw tooLarge()
       if (part.fieldname === 'sdp') form.sdp = once(form.sdp, readSdpPart(content), 'sdp')
       else if (part.fieldname === 'session') {
         form.session = once(form.session, readSession(content), 'session')

@@ -165,6 +165,13 @@ describe('an offer in a form', () => {
       null,
     ],
     [
+      'parts that are too much together',
+      () => post(streamed(...Array(5).fill('x'.repeat(BODY_LIMIT / 4))), '', CHUNKED),
+      413,
+      'payload_too_large',
+      null,
+    ],
+    [
       'no boundary',
       () => post('x', '', { ...alice, 'content-type': 'multipart/form-data' }),
       400,
@@ -196,10 +203,13 @@ async function errorOf(response: Response): Promise<{ code: string; param: strin
 
 const CHUNKED = { ...alice, 'content-type': 'multipart/form-data; boundary=b' }
 
-function streamed(content: string): ReadableStream {
-  return ReadableStream.from([
-    Buffer.from(`--b\r\nContent-Disposition: form-data; name="sdp"\r\n\r\n${content}\r\n--b--\r\n`),
-  ])
+/** The offer first, then what nobody asked for. */
+function streamed(...contents: readonly string[]): ReadableStream {
+  const parts = contents.map(
+    (content, i) =>
+      `--b\r\nContent-Disposition: form-data; name="${i === 0 ? 'sdp' : `x${i}`}"\r\n\r\n${content}\r\n`,
+  )
+  return ReadableStream.from([...parts, '--b--\r\n'].map((part) => Buffer.from(part)))
 }
 
 function twice(name: string, part: string): FormData {
