@@ -111,6 +111,8 @@ export class FakeCall implements BridgeCall {
 
   send(event: JsonObject): void {
     this.#notice('sent an event')
+    // As a call does, which throws for what cannot be written.
+    JSON.stringify(event)
     this.sent.push(event)
   }
 

@@ -96,8 +96,13 @@ export class Conversation {
     if (this.#translation.ready) this.#ready.resolve()
   }
 
+  /** What cannot be done ends the conversation, whoever asks: a timer, too, or the end itself. */
   #doAll(actions: readonly Action[]): void {
-    for (const action of actions) void this.#do(action)
+    try {
+      for (const action of actions) void this.#do(action)
+    } catch (cause) {
+      this.#fail(cause)
+    }
   }
 
   /** Resolves, where that takes a while, when there is room for more. */

@@ -28,6 +28,23 @@ describe('a backend that fails', () => {
     })
   }
 
+  // Both wait for session.updated, which does not come.
+  const deep = `{"type":"deep","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  const greeting = '{"type":"session.created","session":{}}'
+  it('by an event that nests too deep to be passed on, once what waits is passed on: it is over', async () => {
+    await using rig = await Rig.start({ silent: true, deaf: true }, { connectTimeoutMs: 400 })
+    for (const text of [greeting, deep]) rig.peer.socket.send(text)
+    await assert.rejects(rig.opened, isFault('bridge_failed', /call stack/))
+  })
+
+  it('by such an event before it hangs up: the end is one all the same', async () => {
+    await using rig = await Rig.start({ silent: true, deaf: true })
+    for (const text of [greeting, deep]) rig.peer.socket.send(text)
+    rig.peer.socket.close()
+    await rig.opened
+    assert.deepEqual(rig.told, ['session.created'])
+  })
+
   it('by refusing the key: the conversation never begins', async () => {
     await using backend = await RealtimeBackend.start({ key: 'sk' })
     const call = new FakeCall(PCM)
