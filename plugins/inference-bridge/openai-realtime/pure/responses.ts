@@ -49,6 +49,8 @@ export interface Interrupted {
 export class Responses {
   readonly #rate: number
   readonly #responses = new Map<string, Response>()
+  /** Those that are over, the newest, and whether they were interrupted: a backend may say more of one all the same. */
+  readonly #past = new Map<string, boolean>()
 
   /** `rate` is that of the audio, in samples a second. */
   constructor(rate: number) {
@@ -64,13 +66,16 @@ export class Responses {
   created(event: JsonObject): void {
     const response = objectAt(event, 'response')
     const id = stringAt(response, 'id')
+    this.#past.delete(id)
     if (id !== '') this.#open(id, response.conversation_id !== null)
   }
 
   /** `response.output_audio.delta`: its samples and their tag; undefined for what nobody is to hear any more. */
   delta(event: JsonObject): { data: Uint8Array; tag: string } | undefined {
     const id = stringAt(event, 'response_id')
-    const response = this.#responses.get(id) ?? this.#open(id, true)
+    const interrupted = this.#past.get(id)
+    if (interrupted === true) return undefined
+    const response = this.#responses.get(id) ?? this.#open(id, true, interrupted === undefined)
     if (response.interrupted || response.muted) return undefined
     const tag = tagOf(event)
     let part = response.parts.get(tag)
@@ -97,7 +102,7 @@ export class Responses {
     if (!response) return []
     response.generating = false
     for (const part of response.parts.values()) part.done = true
-    if (response.interrupted || !isAudible(response)) this.#responses.delete(id)
+    if (response.interrupted || !isAudible(response)) this.#forget(response)
     else if (response.drained) return this.#stop(response)
     return []
   }
@@ -148,7 +153,7 @@ export class Responses {
         cuts: this.#cuts(response, playedMs),
       })
       response.interrupted = true
-      if (!generating) this.#responses.delete(id)
+      if (!generating) this.#forget(response)
     }
     return found
   }
@@ -166,20 +171,15 @@ export class Responses {
     return cuts
   }
 
-  #open(id: string, conversational: boolean): Response {
+  #open(id: string, conversational: boolean, generating = true): Response {
     const known = this.#responses.get(id)
     if (known) return known
-    if (this.#responses.size >= MAX_RESPONSES) {
-      for (const oldest of this.#responses.keys()) {
-        this.#responses.delete(oldest)
-        break
-      }
-    }
+    if (this.#responses.size >= MAX_RESPONSES) deleteOldest(this.#responses)
     const response: Response = {
       id,
       conversational,
       parts: new Map(),
-      generating: true,
+      generating,
       started: false,
       drained: false,
       interrupted: false,
@@ -190,8 +190,21 @@ export class Responses {
   }
 
   #stop(response: Response): string[] {
-    this.#responses.delete(response.id)
+    this.#forget(response)
     return [response.id]
+  }
+
+  #forget({ id, interrupted }: Response): void {
+    this.#responses.delete(id)
+    if (this.#past.size >= MAX_RESPONSES) deleteOldest(this.#past)
+    this.#past.set(id, interrupted)
+  }
+}
+
+function deleteOldest(map: Map<string, unknown>): void {
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
   }
 }
 

@@ -50,6 +50,23 @@ describe('speech over an answer', () => {
     assert.deepEqual(short(translation.flushed([])), [CANCEL])
   })
 
+  it('is the end of the answer, though the backend says more of one that it said was done', () => {
+    for (const isDone of [true, false]) {
+      const translation = sounding()
+      if (isDone) translation.fromBackend(done())
+      translation.fromBackend(SPEECH)
+      translation.flushed(played([tag(), 300]))
+      if (!isDone) translation.fromBackend(done('resp_1', 'cancelled'))
+      assert.deepEqual(short(translation.fromBackend(delta(100))), [], `done first: ${isDone}`)
+      translation.fromBackend(created())
+      assert.equal(
+        translation.fromBackend(delta(100)).length,
+        1,
+        'an id that is used again is another answer',
+      )
+    }
+  })
+
   it('truncates nothing when all was sent and the backend was done with it', () => {
     const translation = sounding(100)
     translation.fromBackend(part('done'))

@@ -2,12 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { created, delta, done, greeted, only, part, short, speaking, tag } from './rig.ts'
+import { created, delta, done, greeted, only, part, SPEECH, short, speaking, tag } from './rig.ts'
 
 const STARTED = { type: 'started', tag: tag() } as const
 const DRAINED = { type: 'drained' } as const
 
 describe('audio of a response', () => {
+  it('is over when it has been played, though the backend said that it was done before its audio came', () => {
+    const translation = greeted()
+    translation.fromBackend(created())
+    translation.fromBackend(done())
+    translation.fromBackend(delta(100))
+    translation.fromPlayout({ type: 'started', tag: tag() })
+    const stopped = short(translation.fromPlayout({ type: 'drained' }))
+    assert.deepEqual(stopped, ['client: output_audio_buffer.stopped resp_1'])
+    assert.equal(translation.fromBackend(SPEECH).length, 1, 'there is nothing left to interrupt')
+  })
+
   it('is played under a tag of response, item and content part, and not passed on', () => {
     const translation = greeted()
     translation.fromBackend(created())
