@@ -40,6 +40,8 @@ export class PlayoutQueue {
   readonly #opus: boolean
   readonly #frames = new Fifo<Queued>()
   readonly #tags = new Map<string, Tag>()
+  /** Those of which nothing is queued, in the order they came to be over. */
+  readonly #over = new Set<string>()
   readonly #slice: Uint8Array
   readonly #onEvent: (event: PlayoutEvent) => void
   /** Of frames without a tag. */
@@ -128,6 +130,7 @@ export class PlayoutQueue {
     const played: Played[] = []
     for (const [tag, { sent }] of this.#tags) played.push({ tag, playedMs: (sent * 1000) / this.rate })
     this.#tags.clear()
+    this.#over.clear()
     if (this.#untagged.sent > 0) this.#untagged = newTag(undefined)
     this.#moved = false
     this.#frames.clear()
@@ -152,17 +155,21 @@ export class PlayoutQueue {
 
   #tag(name: string): Tag {
     const known = this.#tags.get(name)
-    if (known) return known
-    if (this.#tags.size >= MAX_TAGS) this.#forgetOldest()
+    if (known) {
+      if (known.queued === 0) this.#over.delete(name)
+      return known
+    }
     const tag = newTag(name)
     this.#tags.set(name, tag)
     return tag
   }
 
-  #forgetOldest(): void {
-    for (const [name, tag] of this.#tags) {
-      if (tag.queued > 0) continue
-      this.#tags.delete(name)
+  #end(name: string): void {
+    this.#over.add(name)
+    if (this.#over.size <= MAX_TAGS) return
+    for (const oldest of this.#over) {
+      this.#over.delete(oldest)
+      this.#tags.delete(oldest)
       return
     }
   }
@@ -173,6 +180,7 @@ export class PlayoutQueue {
     if (tag.sent === 0) this.#onEvent({ type: 'started', tag: tag.name })
     tag.sent += samples
     this.#moved = true
+    if (tag.queued === 0 && tag.name !== undefined) this.#end(tag.name)
   }
 
   #makeRoom(): void {
