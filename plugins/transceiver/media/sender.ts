@@ -104,6 +104,7 @@ export class MediaSender {
   /** Drops what is queued; see `PlayoutQueue.flush`. */
   flush(): Played[] {
     this.#flushed = true
+    this.#talkspurt.dropped()
     return this.#queue.flush()
   }
 

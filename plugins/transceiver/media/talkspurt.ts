@@ -78,6 +78,11 @@ export class Talkspurt {
     return first
   }
 
+  /** What a talkspurt was to begin with is dropped: the next one waits for a cushion anew. */
+  dropped(): void {
+    this.#waitsSince = -1
+  }
+
   /** Ends the talkspurt: the next frame begins one, with a cushion of its own. */
   end(): void {
     this.#active = false

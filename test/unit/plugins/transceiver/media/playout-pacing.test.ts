@@ -173,6 +173,26 @@ describe('a flush', () => {
     assert.equal(rig.sent.length, before + 1)
   })
 
+  test('while a cushion was waited for leaves the next answer its own', () => {
+    const rig = started('opus')
+    const play = (): void => void rig.session.play({ data: silk20(1), durationMs: 20 }, 'a')
+    // It learns that frames come 30 ms late.
+    for (let n = 0; n < 3; n++) {
+      play()
+      rig.time.advance(50)
+    }
+    rig.time.advance(1000)
+    rig.sent.length = 0
+    play()
+    assert.equal(rig.sent.length, 0, 'there is no cushion')
+    rig.session.flush()
+    rig.time.advance(1000)
+    play()
+    assert.equal(rig.sent.length, 0, 'it left without one')
+    rig.time.advance(100)
+    assert.equal(rig.sent.length, 1)
+  })
+
   test('does not take the wait for the next answer for an underrun', () => {
     const rig = started('opus')
     for (let n = 0; n < 50; n++) {
