@@ -9,7 +9,8 @@ export class CallQueue<T> implements AsyncIterable<T> {
   readonly #onTaken: (() => void) | undefined
   readonly #items = new Fifo<T>()
   readonly #weights = new Fifo<number>()
-  #waiting: ((result: IteratorResult<T, undefined>) => void) | undefined
+  /** Who asked and got nothing yet; a reader may ask again before it is answered. */
+  readonly #waiting = new Fifo<(result: IteratorResult<T, undefined>) => void>()
   readonly #readings: { upTo: number; resolve: () => void }[] = []
   /** How many items have ever been pushed. */
   #pushed = 0
@@ -37,15 +38,14 @@ export class CallQueue<T> implements AsyncIterable<T> {
   push(item: T, weight: number): void {
     if (this.#ended) return
     this.#pushed++
-    const waiting = this.#waiting
-    if (!waiting) {
-      this.#items.push(item)
-      this.#weights.push(weight)
-      this.#weight += weight
+    const waiting = this.#waiting.shift()
+    if (waiting) {
+      waiting({ done: false, value: item })
       return
     }
-    this.#waiting = undefined
-    waiting({ done: false, value: item })
+    this.#items.push(item)
+    this.#weights.push(weight)
+    this.#weight += weight
   }
 
   /** Takes the oldest waiting item back. */
@@ -59,7 +59,7 @@ export class CallQueue<T> implements AsyncIterable<T> {
    * the end.
    */
   allRead(): Promise<void> {
-    if (this.#ended || !this.#taken || this.#waiting) return Promise.resolve()
+    if (this.#ended || !this.#taken || this.#waiting.length > 0) return Promise.resolve()
     return new Promise((resolve) => this.#readings.push({ upTo: this.#pushed, resolve }))
   }
 
@@ -69,8 +69,8 @@ export class CallQueue<T> implements AsyncIterable<T> {
     this.#items.clear()
     this.#weights.clear()
     this.#weight = 0
-    this.#waiting?.({ done: true, value: undefined })
-    this.#waiting = undefined
+    for (let waiting = this.#waiting.shift(); waiting; waiting = this.#waiting.shift())
+      waiting({ done: true, value: undefined })
     this.#settle(this.#pushed)
   }
 
@@ -99,8 +99,6 @@ export class CallQueue<T> implements AsyncIterable<T> {
     const item = this.shift()
     if (item !== undefined) return Promise.resolve({ done: false, value: item })
     if (this.#ended) return Promise.resolve({ done: true, value: undefined })
-    return new Promise((resolve) => {
-      this.#waiting = resolve
-    })
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 }
