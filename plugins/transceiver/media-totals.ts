@@ -12,6 +12,7 @@ const SUMMED = [
   'malformed',
   'wrongPayloadType',
   'oldSource',
+  'tooFast',
   'concealedMs',
 ] as const satisfies readonly (keyof MediaStats)[]
 
@@ -56,6 +57,7 @@ function noSums(): MediaSums {
     malformed: 0,
     wrongPayloadType: 0,
     oldSource: 0,
+    tooFast: 0,
     concealedMs: 0,
     lost: 0,
     peerLost: 0,

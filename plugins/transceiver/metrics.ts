@@ -85,6 +85,7 @@ function observeMedia(meter: Meter, sessions: Sessions): void {
       result.observe(discarded, sums.malformed, { reason: 'malformed' })
       result.observe(discarded, sums.wrongPayloadType, { reason: 'wrong_payload_type' })
       result.observe(discarded, sums.oldSource, { reason: 'old_source' })
+      result.observe(discarded, sums.tooFast, { reason: 'too_fast' })
       result.observe(concealed, sums.concealedMs / 1000)
       const losses = sessions.counters.lost
       result.observe(dropped, losses.droppedAudioMs / 1000)

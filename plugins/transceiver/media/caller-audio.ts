@@ -12,6 +12,7 @@
  */
 
 import type { AudioFormat, AudioFrame } from '../../../core/index.ts'
+import { CallerPace } from './caller-pace.ts'
 import type { MediaStats } from './media-stats.ts'
 import { OpusDecoder } from './opus.ts'
 import { opusSamples } from './opus-packet.ts'
@@ -30,8 +31,8 @@ const FILL = 20 * TICKS_PER_MS
 const MOST_CONCEALED = 120 * TICKS_PER_MS
 /** What is made up before a packet; a longer silence or outage is left for the frames' timestamps to show. */
 const MOST_MADE_UP = 480 * TICKS_PER_MS
-/** More than time has passed, and this, is never made up, whatever timestamps say. */
-const MADE_UP_AHEAD = 1000 * TICKS_PER_MS
+/** What is filled in by the clock in one of its slots: after a stall, what came in the meantime is to be read first. */
+const MOST_FILLED = 2 * FILL
 /** Concealment comes in steps of 2.5 ms. */
 const STEP = 120
 
@@ -44,11 +45,10 @@ export class CallerAudio {
   /** Where the next frame lies on the caller's time line, in ticks, and its timestamp if nothing is missing. */
   #position = 0
   #expected = -1
-  #firstAt = -1
+  readonly #pace = new CallerPace()
   #lastAt = -1
   #lastTicks = 0
   #lost = 0
-  #madeUp = 0
   #isInDtx = false
   /** By how much the time line is ahead of the packets, the clock having filled it in. */
   #filled = 0
@@ -81,13 +81,16 @@ export class CallerAudio {
     const { bytes, start, end, timestamp } = packet
     const ticks = opusSamples(bytes, start, end)
     if (ticks === 0) return false
-    const gap = this.#gap(now, timestamp)
+    const gap = this.#pace.take(now, this.#gap(now, timestamp), ticks)
     this.#expected = (timestamp + ticks) >>> 0
-    if (this.#firstAt < 0) this.#firstAt = now
+    if (gap < 0) {
+      this.#stats.tooFast++
+      return true
+    }
     if (this.#format === 'opus') {
       this.#position += gap
       this.#frame(copy(bytes, start, end), ticks)
-    } else this.#decode(this.#format.pcm16, now, gap, packet, ticks)
+    } else this.#decode(this.#format.pcm16, gap, packet, ticks)
     this.#lastAt = now
     this.#lastTicks = ticks
     this.#lost = 0
@@ -98,7 +101,8 @@ export class CallerAudio {
   advance(now: number, lateMs: number): void {
     if (!this.waiting) return
     const passed = (now - this.#lastAt - lateMs) * TICKS_PER_MS
-    while (this.waiting && this.#filled + FILL <= passed) {
+    const upTo = Math.min(passed, this.#filled + MOST_FILLED)
+    while (this.waiting && this.#filled + FILL <= upTo) {
       this.#make(FILL)
       this.#filled += FILL
     }
@@ -118,21 +122,20 @@ export class CallerAudio {
     return Math.max(0, Math.round((now - this.#lastAt) * TICKS_PER_MS) - this.#lastTicks)
   }
 
-  #decode(rate: OpusDecoder['rate'], now: number, gap: number, packet: OrderedPacket, ticks: number): void {
+  #decode(rate: OpusDecoder['rate'], gap: number, packet: OrderedPacket, ticks: number): void {
     const { bytes, start, end } = packet
     this.#decoder ??= new OpusDecoder(rate)
     const missing = gap - this.#filled
     this.#filled = Math.max(0, -missing)
-    if (missing > 0) this.#fill(now, missing, packet)
+    if (missing > 0) this.#fill(missing, packet)
     this.#isInDtx = end - start <= MOST_SILENT_BYTES || (this.#isInDtx && gap >= LEAST_DTX)
     const data = this.#decoder.decode(bytes, start, end) ?? this.#decoder.conceal((ticks * rate) / 48000)
     if (data) this.#frame(data, ticks)
   }
 
   /** Makes up what lies right before `packet`, as far as that makes sense. */
-  #fill(now: number, missing: number, packet: OrderedPacket): void {
-    const passed = Math.round((now - this.#firstAt) * TICKS_PER_MS) + MADE_UP_AHEAD
-    let left = Math.max(0, Math.min(missing, MOST_MADE_UP, passed - this.#madeUp))
+  #fill(missing: number, packet: OrderedPacket): void {
+    let left = Math.min(missing, MOST_MADE_UP)
     left -= left % STEP
     if (this.#lost > 0) {
       // In DTX what is missing is silence, but for the packets that were lost.
@@ -149,7 +152,6 @@ export class CallerAudio {
     const decoder = this.#decoder!
     const samples = (ticks * decoder.rate) / 48000
     const data = next ? decoder.recover(samples, next.bytes, next.start, next.end) : decoder.conceal(samples)
-    this.#madeUp += ticks
     if (data) this.#frame(data, ticks)
     else this.#position += ticks
   }

@@ -18,6 +18,8 @@ export class MediaStats {
   wrongPayloadType = 0
   /** Of a source that another has replaced. */
   oldSource = 0
+  /** Audio that came faster than time passes, for longer than a network can have held it back. */
+  tooFast = 0
   /** Made up for lost packets. PCM bridges only. */
   concealedMs = 0
   jitterMs = 0

@@ -65,7 +65,7 @@ export class MediaReceiver {
     const { stats } = this.#o
     if (this.#closed) return
     if (!readRtp(bytes, start, end, header)) stats.malformed++
-    else if (!this.#agreed(header.payloadType)) stats.wrongPayloadType++
+    else if (!this.#agreed(header.payloadType)) this.#pass(now, bytes)
     else if (!this.#latch(now, header.ssrc)) stats.oldSource++
     else {
       this.#now = now
@@ -99,6 +99,17 @@ export class MediaReceiver {
     this.#audio.close()
   }
 
+  /** What was not agreed on is of no use; that it came from our source is: there is no hole where it was. */
+  #pass(now: number, bytes: Uint8Array): void {
+    const { stats } = this.#o
+    stats.wrongPayloadType++
+    if (this.#header.ssrc !== stats.remoteSsrc) return
+    this.#now = now
+    this.source.packet(now, this.#header.sequence, this.#header.timestamp)
+    this.#reorder.push(now, this.#header, bytes)
+    this.#reorder.advance(now)
+  }
+
   #agreed(payloadType: number): boolean {
     return payloadType === this.#o.payloadType || this.#o.telephoneEvents.includes(payloadType)
   }
@@ -125,6 +136,7 @@ export class MediaReceiver {
     const { stats, payloadType } = this.#o
     this.#audio.missed(packet.lostBefore)
     if (packet.lostBefore < 0) this.#events.reset()
+    if (!this.#agreed(packet.payloadType)) return
     const { start, end } = packet
     const good =
       packet.payloadType === payloadType

@@ -57,6 +57,17 @@ describe('receiving', () => {
     assert.deepEqual([rig.session.stats.wrongPayloadType, rig.session.stats.remoteSsrc], [1, 42])
   })
 
+  test('takes a packet of another payload type for no hole', () => {
+    const rig = new MediaRig('opus')
+    for (let n = 0; n < 30; n++) {
+      rig.receive(n, n * 960, silk20(n), n % 3 === 1 ? { payloadType: 13 } : {})
+      rig.time.advance(20)
+      assert.equal(rig.frames.length, n + 1 - Math.floor((n + 2) / 3), 'it was waited for')
+    }
+    assert.deepEqual([rig.session.stats.wrongPayloadType, rig.session.stats.lost], [10, 0])
+    rig.session.close()
+  })
+
   test('follows a source that changes, and the time line goes on', () => {
     const rig = new MediaRig('opus')
     for (let n = 0; n < 3; n++) {
@@ -127,7 +138,9 @@ describe('receiving', () => {
     const rig = new MediaRig({ pcm16: 16000 })
     const [one, two, three] = tonePackets(3)
     rig.receive(1, 0, one!)
+    rig.time.advance(60_000)
     rig.receive(2, 48 * 60_000, two!)
+    rig.time.advance(4000)
     rig.receive(202, 48 * 64_000, three!)
     assert.equal(rig.frames.at(-1)!.timestampMs, 64_000)
     const total = rig.frames.reduce((sum, { durationMs }) => sum + durationMs, 0)
