@@ -5,8 +5,8 @@
  */
 
 import type { Attributes, Context, Link, Span, Tracer } from '@opentelemetry/api'
-import { SpanStatusCode, trace } from '@opentelemetry/api'
-import { type CallTracing, wallTime } from '../../core/index.ts'
+import { SpanStatusCode } from '@opentelemetry/api'
+import { type CallTracing, readTraceparent, wallTime } from '../../core/index.ts'
 import type { CallTimings } from './call-timings.ts'
 import type { Path } from './ice/path.ts'
 import type { CallRequest } from './signaling/call-service.ts'
@@ -179,15 +179,8 @@ function clientOf({ client, local }: Path): Attributes {
   }
 }
 
-/** A link to the caller's own trace, from a W3C traceparent header (Trace Context §3.2). */
+/** A link to the caller's own trace. */
 function callerLink(traceparent: string | undefined): Link[] {
-  const match = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '')
-  if (!match) return []
-  const context = {
-    traceId: match[1]!,
-    spanId: match[2]!,
-    traceFlags: Number.parseInt(match[3]!, 16),
-    isRemote: true,
-  }
-  return trace.isSpanContextValid(context) ? [{ context }] : []
+  const context = readTraceparent(traceparent)
+  return context ? [{ context }] : []
 }

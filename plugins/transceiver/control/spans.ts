@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { CallTracing, Route } from '../../../core/index.ts'
+import { type CallTracing, type Route, readTraceparent } from '../../../core/index.ts'
 
 /** Starts the span of the side that passes on. */
 export function startPassOn(tracer: Tracer, tracing: CallTracing, route: Route, method: string): Span {
@@ -54,14 +54,6 @@ export function traceparentOf(span: Span): { traceparent?: string } {
 }
 
 function parentOf(traceparent: string | undefined): Context {
-  const match = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '')
-  if (!match) return ROOT_CONTEXT
-  const [, traceId, spanId, flags] = match
-  const context = {
-    traceId: traceId!,
-    spanId: spanId!,
-    traceFlags: Number.parseInt(flags!, 16),
-    isRemote: true,
-  }
-  return trace.setSpanContext(ROOT_CONTEXT, context)
+  const context = readTraceparent(traceparent)
+  return context ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT
 }

@@ -1,7 +1,7 @@
 /** What every way to start a call has in common: who calls, how often they may, and the call itself. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EdgeError, type JsonObject } from '../../../core/index.ts'
+import { EdgeError, type JsonObject, readTraceparent } from '../../../core/index.ts'
 import { CALLER, callerOf } from './by-call-id.ts'
 import type { CallRequest, CallService, StartedCall } from './call-service.ts'
 import type { Caller, Callers } from './callers.ts'
@@ -13,7 +13,6 @@ export const SDP = 'application/sdp'
 
 const BOUND = 'boundSession'
 const MAX_MODEL = 256
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** What the routes that start calls stand on. */
 export interface StartOptions {
@@ -65,7 +64,7 @@ export async function startCall(
     ...(session && Object.keys(session).length > 0 ? { session } : {}),
     ...(wish.channelId === undefined ? {} : { channelId: wish.channelId }),
     ...(wish.dialect === undefined ? {} : { dialect: wish.dialect }),
-    ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
+    ...(typeof traceparent === 'string' && readTraceparent(traceparent) ? { traceparent } : {}),
   })
   // A client that has gone while the call was made will never hear of its id: nothing else would end it soon.
   if (request.raw.socket.destroyed) calls.hangUp(started.id, caller)
