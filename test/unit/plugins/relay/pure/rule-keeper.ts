@@ -10,36 +10,8 @@ import {
   UNCONFIRMED_MS,
   UNCONFIRMED_PER_SECOND,
 } from '../../../../../plugins/relay/pure/limits.ts'
-import {
-  DTLS,
-  ERROR,
-  INDICATION,
-  LOCALS,
-  MEDIA,
-  type Outcome,
-  REQUEST_DOWN,
-  SimulatedRelay,
-  SUCCESS,
-} from '../simulated-relay.ts'
-
-export const MAX_FLOWS = 6
-/** Transceivers 0 to 3; ufrag number n leads to transceiver n % 4, and those from GOOD on are forged. */
-export const TRANSCEIVERS = ['10.0.0.1:3479', '10.0.0.2:3479', '10.0.0.3:3479', '10.0.0.4:3479'] as const
-export const GOOD = 12
-const SOCKETS = [0, 2] as const
-const PAYLOADS = { media: MEDIA, dtls: DTLS, request: REQUEST_DOWN, indication: INDICATION, error: ERROR }
-
-/** What is done next; numbers are taken modulo how many there are of what they name. */
-export type Step =
-  | { type: 'check'; client: number; socket: number; ufrag: number; times: number }
-  | { type: 'up'; client: number; socket: number; what: 'media' | 'dtls' | 'success' | 'indication' }
-  | { type: 'garbage'; client: number; socket: number; bytes: Uint8Array }
-  | { type: 'answer'; client: number; socket: number; transceiver: number }
-  | { type: 'down'; client: number; socket: number; transceiver: number; what: keyof typeof PAYLOADS }
-  | { type: 'recover'; client: number; transceiver: number }
-  | { type: 'wait'; ms: number }
-  | { type: 'sweep'; limit: number }
-  | { type: 'attach' }
+import { LOCALS, MEDIA, type Outcome, SimulatedRelay, SUCCESS } from '../simulated-relay.ts'
+import { GOOD, PAYLOADS, SOCKETS, type Step, TRANSCEIVERS } from './rule-steps.ts'
 
 /** What one client at one socket and one transceiver have had to do with each other. */
 interface Pair {
@@ -54,13 +26,15 @@ const NEVER = Number.NEGATIVE_INFINITY
 /** One relay and what the rules say of it. */
 export class RuleKeeper {
   readonly relay: SimulatedRelay
+  readonly #maxFlows: number
   readonly #pairs = new Map<string, Pair>()
   /** By ufrag, when unconfirmed packets of it went out. */
   readonly #spent = new Map<string, number[]>()
 
   /** `now` is where time begins. */
-  constructor(now: number) {
-    this.relay = new SimulatedRelay({ maxFlows: MAX_FLOWS })
+  constructor(now: number, maxFlows: number) {
+    this.#maxFlows = maxFlows
+    this.relay = new SimulatedRelay({ maxFlows })
     this.relay.now = now
     for (let n = 0; n < GOOD; n++) this.relay.issue(`good${n}`, TRANSCEIVERS[n % TRANSCEIVERS.length]!)
   }
@@ -70,13 +44,13 @@ export class RuleKeeper {
     const before = this.#lives()
     this.#do(step)
     const after = this.#lives()
-    if (step.type === 'check' || step.type === 'up' || step.type === 'garbage') {
+    if (step.type === 'check' || step.type === 'crowd' || step.type === 'up' || step.type === 'garbage') {
       for (const [flow, until] of before) {
         const now = after.get(flow)
         assert.ok(now === undefined || now === until, 'what clients send keeps no flow alive')
       }
     }
-    assert.ok(after.size <= MAX_FLOWS)
+    assert.ok(after.size <= this.#maxFlows)
   }
 
   /** Every client that has had a success lately can still be heard there, whatever came since. */
@@ -94,6 +68,9 @@ export class RuleKeeper {
     switch (step.type) {
       case 'check':
         for (let n = 0; n < step.times; n++) this.#check(step)
+        break
+      case 'crowd':
+        for (let n = 0; n < 10; n++) this.#check({ ...step, type: 'check', client: n, times: 1 })
         break
       case 'up':
         this.#up(step)
@@ -135,7 +112,7 @@ export class RuleKeeper {
     }
     if (typeof outcome === 'string') {
       assert.ok(['ufrag_addresses', 'ufrag_rate', 'table_full', 'decode_budget'].includes(outcome), outcome)
-      if (outcome === 'table_full') assert.equal(relay.state.flows.confirmed, MAX_FLOWS)
+      if (outcome === 'table_full') assert.equal(relay.state.flows.confirmed, this.#maxFlows)
       return
     }
     assert.deepEqual(outcome, [home])
@@ -174,6 +151,7 @@ export class RuleKeeper {
     const waited = relay.now - pair.asked < UNCONFIRMED_MS
     if (waited && others.length < 2) assert.ok(carries, 'a success makes it live')
     assert.ok(event === undefined || carries)
+    assert.ok(event !== 'confirmed' || waited, 'only who was asked lately can become live')
     if (event === 'confirmed' || relay.now - pair.success < FRESH_MS) pair.success = relay.now
   }
 
@@ -215,7 +193,7 @@ export class RuleKeeper {
   }
 
   #isLive(n: number, s: number, transceiver: string): boolean {
-    const { flows } = this.relay.state.flows.page(0, MAX_FLOWS)
+    const { flows } = this.relay.state.flows.page(0, this.#maxFlows)
     const flow = flows.find(({ client: one, local }) => String(one) === client(n) && local === socket(s))
     return !!flow?.routes.some((route) => route.state === 'live' && String(route.transceiver) === transceiver)
   }
@@ -241,7 +219,7 @@ export class RuleKeeper {
 
   /** When each flow ends. */
   #lives(): Map<string, number> {
-    const { flows } = this.relay.state.flows.page(0, MAX_FLOWS)
+    const { flows } = this.relay.state.flows.page(0, this.#maxFlows)
     for (const flow of flows) assert.ok(flow.endsInMs(this.relay.now) <= CONFIRMED_MS)
     return new Map(flows.map((flow) => [`${flow.client} ${flow.local} ${flow.openedAt}`, flow.until]))
   }

@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { GOOD, RuleKeeper, type Step, TRANSCEIVERS } from './rule-keeper.ts'
+import { RuleKeeper } from './rule-keeper.ts'
+import { GOOD, type Step, TRANSCEIVERS } from './rule-steps.ts'
 import { assertWholeTables } from './whole-tables.ts'
 
 const RUNS = Number(process.env.RELAY_PROPERTY_RUNS ?? 600)
@@ -24,7 +25,10 @@ const step = fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
       type: fc.constant('check' as const),
       client,
       socket,
-      ufrag: fc.nat({ max: GOOD + 3 }),
+      ufrag: fc.oneof(
+        { weight: 3, arbitrary: fc.nat({ max: GOOD + 3 }) },
+        { weight: 1, arbitrary: fc.constant(0) },
+      ),
       times,
     }),
   },
@@ -64,10 +68,17 @@ const step = fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
     arbitrary: fc.record({ type: fc.constant('sweep' as const), limit: fc.constantFrom(1, 3, 100) }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('attach' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('crowd' as const), ufrag: fc.nat({ max: GOOD - 1 }), socket }),
+  },
 )
 
 /** Just before 32 bits of milliseconds change their sign, or begin anew; or nowhere near. */
 const start = fc.constantFrom(2 ** 31 - 10_000, 2 ** 32 - 10_000, 1_000_000)
+
+/** A table that fills up, and one in which a ufrag can have too many clients. */
+const maxFlows = fc.constantFrom(2, 16)
 
 /** Few clients meet more often than many. */
 const steps = fc
@@ -78,10 +89,11 @@ const steps = fc
 
 test('rules 2 to 5 hold whatever comes, and the tables stay whole', () => {
   fc.assert(
-    fc.property(start, steps, (now, all) => {
-      const keeper = new RuleKeeper(now)
-      for (const one of all) {
+    fc.property(start, maxFlows, steps, (now, most, all) => {
+      const keeper = new RuleKeeper(now, most)
+      for (const [i, one] of all.entries()) {
         keeper.do(one)
+        if (i % 4 === 0) keeper.assertNobodyLostTheirCall()
         assertWholeTables(keeper.relay.state)
       }
       keeper.assertNobodyLostTheirCall()
