@@ -53,6 +53,7 @@ export class Load {
   readonly #incoming: ReceiveVector
   readonly #views: ReturnType<typeof viewsOf>
   readonly #times = new Histogram()
+  #beside: (now: number) => void = () => {}
   #atOrder = 0
   /** When media of this run came back last. */
   #heard = 0
@@ -94,9 +95,10 @@ export class Load {
     }
   }
 
-  /** Takes one sample of a relay whose flows are confirmed. */
-  measure(relay: Address, order: Order): Sample {
+  /** Takes one sample of a relay whose flows are confirmed; `beside` may send as well, each turn. */
+  measure(relay: Address, order: Order, beside: (now: number) => void = () => {}): Sample {
     this.#outgoing.aim(relay)
+    this.#beside = beside
     this.#times.clear()
     this.#run++
     const begin = performance.now()
@@ -127,6 +129,7 @@ export class Load {
       }
       const trains = Math.min(Math.floor(due / order.train), SENT_A_TURN)
       if (trains > 0) sent += this.#send(trains, order, now)
+      this.#beside(now)
       for (let i = 0; i < BATCHES_A_TURN && this.transceiver.drain() === BATCH; i++);
       for (let i = 0; i < BATCHES_A_TURN && this.#drain() === BATCH; i++);
     }

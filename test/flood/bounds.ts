@@ -1,0 +1,23 @@
+/** What a flood may do to a relay, and to the calls through it. */
+
+import type { FloodReport } from './flooded-relay.ts'
+
+/** Of a flood that a relay can bear. */
+const MOST_LOST = 0.001
+/** Kernel buffers are not the process's; what it has itself was made at its start. */
+const MOST_GROWN = 64 * 1_048_576
+/** A second's worth may have been saved up. */
+const MOST_LOOK_UPS = 500 * 1.5
+
+/** Everything that a flood did and may not. */
+export function faultsOf(report: FloodReport, mostLost = MOST_LOST): string[] {
+  const faults: [boolean, string][] = [
+    [report.wanted < Number.POSITIVE_INFINITY && report.loss >= mostLost, `calls lost ${report.loss}`],
+    [report.lossAfter >= mostLost, `calls lost ${report.lossAfter} a second after its end`],
+    [report.grown > MOST_GROWN, `memory grew by ${report.grown} bytes`],
+    [report.lookUps > MOST_LOOK_UPS, `the store was asked ${report.lookUps} times a second`],
+    [report.answers > 0, 'somebody was answered'],
+    [report.dropped === 0, 'none of it was read'],
+  ]
+  return faults.flatMap(([isWrong, text]) => (isWrong ? [text] : []))
+}

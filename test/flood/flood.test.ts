@@ -1,0 +1,30 @@
+/** A small flood of each kind beside five calls. `npm run flood` is the large one. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { allowedCpus } from '../../core/ffi/cpus.ts'
+import { libc } from '../../core/ffi/libc.ts'
+import { faultsOf } from './bounds.ts'
+import { FloodedRelay } from './flooded-relay.ts'
+import { KINDS } from './kinds.ts'
+
+const CALLS = 5
+const RATE = 3_000
+const MILLISECONDS = 250
+const UNPACED = ['media from random sources', Number.POSITIVE_INFINITY] as const
+/** A neighbour may take the processor away, and a packet that is late counts as lost. */
+const MOST_LOST = 0.05
+
+const calls = libc()
+const skip = calls ? false : 'no system calls for UDP in batches here'
+
+for (const way of ['in the event loop', 'in a thread'])
+  describe(`floods on a relay ${way}`, { skip }, () => {
+    it('paced: calls go on; unpaced: they are whole a second after it, and memory is bounded', async () => {
+      await using relay = await FloodedRelay.start(calls!, way, CALLS, allowedCpus(calls!))
+      for (const [kind, rate] of [...KINDS.map((kind) => [kind, RATE] as const), UNPACED]) {
+        const report = await relay.under(kind, rate, MILLISECONDS)
+        assert.deepEqual(faultsOf(report, MOST_LOST), [], JSON.stringify(report))
+      }
+    })
+  })

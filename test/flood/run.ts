@@ -1,0 +1,76 @@
+/**
+ * `npm run flood`: a hundred calls through a relay and floods beside them, each kind at half of what the relay forwards
+ * at most, then as fast as this machine sends.
+ *
+ *     npm run flood -- --way "in a thread" --calls 100 --seconds 5
+ *
+ * Exit codes: 0 all held; 1 it could not run; 2 calls lost more than 0.1%, or were not whole a second after the end,
+ * memory grew, the store was asked more often than its share, or a flood was answered. Figures of a machine that does
+ * something else as well mean little. Linux.
+ */
+
+import { setPriority } from 'node:os'
+import { parseArgs } from 'node:util'
+import { allowedCpus, pinThread } from '../../core/ffi/cpus.ts'
+import { libc } from '../../core/ffi/libc.ts'
+import { faultsOf } from './bounds.ts'
+import { FloodedRelay, type FloodReport } from './flooded-relay.ts'
+import { KINDS } from './kinds.ts'
+
+const { values } = parseArgs({
+  options: {
+    way: { type: 'string', default: 'in a thread' },
+    calls: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '5' },
+  },
+})
+
+function line(report: FloodReport): string {
+  const { kind, rate, loss, lossAfter, p99, residentBytes, grown, lookUps } = report
+  const mega = (bytes: number): string => (bytes / 1_048_576).toFixed(1)
+  return [
+    kind.padEnd(25),
+    `${Math.round(rate)}/s`.padStart(10),
+    `loss ${(loss * 100).toFixed(3)}%`.padStart(13),
+    `after it ${(lossAfter * 100).toFixed(3)}%`.padStart(16),
+    `p99 ${Math.round(p99)} µs`.padStart(14),
+    `RSS ${mega(residentBytes)} MB (${grown >= 0 ? '+' : ''}${mega(grown)})`,
+    `look-ups ${Math.round(lookUps)}/s`,
+  ].join('  ')
+}
+
+async function main(): Promise<number> {
+  const calls = libc()
+  if (calls === undefined) throw new Error('there are no system calls for UDP in batches here')
+  const cpus = allowedCpus(calls)
+  const own = cpus.at(-1)!
+  // The relay has what is left; on a single processor they share it.
+  const others = cpus.length > 1 ? cpus.slice(0, -1) : cpus
+  await using relay = await FloodedRelay.start(calls, values.way, Number(values.calls), others)
+  pinThread(calls, own)
+  // As the relay has it: otherwise the load would wait for neighbours, and measure that.
+  if (process.getuid?.() === 0) setPriority(-15)
+  const seconds = Number(values.seconds)
+  relay.maximum(1_000)
+  const maximum = relay.maximum(2_000)
+  console.log(`${values.way}: forwards ${Math.round(maximum)} datagrams/s at most`)
+  console.log(`${values.calls} calls alone lose ${(relay.calm(2_000).loss * 100).toFixed(3)}%`)
+  let isWrong = false
+  for (const rate of [maximum / 2, Number.POSITIVE_INFINITY]) {
+    console.log(rate === maximum / 2 ? '\nat half of that' : '\nas fast as can be')
+    for (const kind of KINDS) {
+      const report = await relay.under(kind, rate, seconds * 1000)
+      const faults = faultsOf(report)
+      console.log([line(report), ...faults].join('\n  WRONG: '))
+      isWrong ||= faults.length > 0
+    }
+  }
+  return isWrong ? 2 : 0
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error('could not run:', error)
+  process.exitCode = 1
+}
