@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EdgeError } from '../../../../core/errors.ts'
+import { withPatience } from '../../../../core/testing/check.ts'
 import {
   type BridgeClaims,
   checkInferenceBridge,
   inferenceBridgeChecks,
 } from '../../../../core/testing/inference-bridge.ts'
 import { ECHO_FAULTS, echo, made, type Open, TALKER_TURNS, Talker, TURN_FAULTS } from './broken-bridges.ts'
+
+/** What a broken bridge may take, in milliseconds. */
+const SHORT = 2000
 
 const broken = made(() => async () => {
   throw new EdgeError('bridge_failed', 'nobody there')
@@ -28,7 +32,7 @@ checkInferenceBridge(
 /** The names of the checks that fail. */
 async function caught(makeOpen: () => Open, claims: BridgeClaims): Promise<string[]> {
   const checks = inferenceBridgeChecks(made(makeOpen), claims)
-  const results = await Promise.allSettled(checks.map(([, run]) => run()))
+  const results = await withPatience(SHORT, () => Promise.allSettled(checks.map(([, run]) => run())))
   return checks.flatMap(([name], i) => (results[i]!.status === 'rejected' ? [name] : []))
 }
 
@@ -65,7 +69,7 @@ describe('the inference bridge kit', () => {
         made(() => echo),
         { broken: made(() => open) },
       )
-      await assert.rejects(checks.at(-1)![1]())
+      await assert.rejects(withPatience(SHORT, checks.at(-1)![1]))
     }
   })
 

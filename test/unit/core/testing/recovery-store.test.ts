@@ -2,12 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { withPatience } from '../../../../core/testing/check.ts'
 import {
   checkRecoveryStore,
   type RecoveryStoreSubject,
   recoveryStoreChecks,
 } from '../../../../core/testing/recovery-store.ts'
 import { BROKEN, CAPACITY, LateStore, SimpleStore } from './broken-stores.ts'
+
+/** What a broken store may take, in milliseconds. */
+const SHORT = 2000
 
 const subject = (store: SimpleStore): RecoveryStoreSubject => ({
   store,
@@ -24,7 +28,7 @@ describe('the kit fails a store that', { concurrency: true }, () => {
     test(what, async () => {
       const checks = recoveryStoreChecks(() => subject(make())).filter(([name]) => which.test(name))
       assert.equal(checks.length, 1)
-      await assert.rejects(checks[0]![1]())
+      await assert.rejects(withPatience(SHORT, checks[0]![1]))
     })
   }
 })
@@ -41,6 +45,6 @@ test('a store is closed after each check, failed or not', async () => {
   const failing = recoveryStoreChecks(() => ({ store: broken(), close })).find(([name]) =>
     /at once/.test(name),
   )
-  await assert.rejects(failing![1]())
+  await assert.rejects(withPatience(SHORT, failing![1]))
   assert.equal(closed, 2)
 })
