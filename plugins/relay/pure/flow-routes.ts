@@ -1,5 +1,5 @@
 /**
- * How the routes of a flow come, turn live and end (DESIGN §2 rule 3). No route takes another's place while that one
+ * How the routes of a flow come, turn live and end. No route takes another's place while that one
  * is fresh: neither a forged ufrag nor a valid one from a spoofed address takes a call away. Time is an input.
  */
 

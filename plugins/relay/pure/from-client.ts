@@ -1,5 +1,5 @@
 /**
- * Decides on a datagram from a client (DESIGN §2 rules 1 to 6): Binding requests follow their USERNAME, other STUN
+ * Decides on a datagram from a client: Binding requests follow their USERNAME, other STUN
  * goes to every route of the flow, everything else to the routes that carry. Never throws. Allocates only where a
  * ufrag is decoded.
  */

@@ -1,5 +1,5 @@
 /**
- * Decides on a framed datagram from another relay (DESIGN §3). It must come from a listed relay and carry a route of our
+ * Decides on a framed datagram from another relay. It must come from a listed relay and carry a route of our
  * own cluster: what came from a relay never goes to one, so no loop can exist. All other rules are those for datagrams
  * that come from clients themselves. Never throws.
  */

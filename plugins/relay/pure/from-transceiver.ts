@@ -1,5 +1,5 @@
 /**
- * Decides on a framed datagram from the internal socket (DESIGN §2 rules 3 and 4): only a flow's own transceivers are
+ * Decides on a framed datagram from the internal socket: only a flow's own transceivers are
  * heard, and a pending one only with STUN responses; a success response is what makes a route live. Never throws,
  * never allocates.
  */

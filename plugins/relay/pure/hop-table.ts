@@ -1,5 +1,5 @@
 /**
- * The previous hops of datagrams that came through another relay (DESIGN §3): which relay sent them, and the address
+ * The previous hops of datagrams that came through another relay: which relay sent them, and the address
  * that the client sent to there. Each pair has a number behind those of our own public sockets, so that a flow's key is
  * the same few bits, and a name, an address out of 100::/64 (RFC 6666, nobody's) that transceivers are told instead of
  * the client's. The name follows from the pair alone: a relay that has restarted, or a neighbour, gives it the same.

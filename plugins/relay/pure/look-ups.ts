@@ -1,5 +1,5 @@
 /**
- * Which unknown clients are looked up in the recovery store (DESIGN §4): so many a second, one at a time for an
+ * Which unknown clients are looked up in the recovery store: so many a second, one at a time for an
  * address, and a fruitless one is not repeated for a while. Fixed in size; asking allocates nothing. Time is an input.
  */
 

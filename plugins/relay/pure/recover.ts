@@ -1,4 +1,4 @@
-/** Takes in what the recovery store knew of a client (DESIGN §4): a route that displaces nothing. */
+/** Takes in what the recovery store knew of a client: a route that displaces nothing. */
 
 import type { Address, Recovered } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'

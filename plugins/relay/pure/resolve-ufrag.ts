@@ -1,4 +1,4 @@
-/** Finds where a ufrag leads: remembered, or decoded behind cheap checks and within a budget (DESIGN §2 rule 5). */
+/** Finds where a ufrag leads: remembered, or decoded behind cheap checks and within a budget. */
 
 import type { Address, Route } from '../../../core/index.ts'
 import { type DropReason, numberOf } from './drop-reasons.ts'

@@ -1,5 +1,5 @@
 /**
- * Does random things to a relay and holds DESIGN §2's rules 2 to 5 to what came of each, from a record of its own of what
+ * Does random things to a relay and holds the relay's rules to what came of each, from a record of its own of what
  * clients asked for and transceivers answered. It knows nothing of the relay's tables but by `assertWholeTables`.
  */
 

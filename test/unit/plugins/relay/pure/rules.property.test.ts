@@ -1,5 +1,5 @@
 /**
- * DESIGN §2 under random packets, times and answers. `RELAY_PROPERTY_RUNS=20000 node --test …` looks for longer; a run
+ * The relay’s rules under random packets, times and answers. `RELAY_PROPERTY_RUNS=20000 node --test …` looks for longer; a run
  * that fails prints its seed and the shortest steps that fail.
  */
 
