@@ -188,7 +188,7 @@ export class EdgeProcess implements AsyncDisposable {
     if (msg === 'ready') this.admin = String(entry.admin)
     if (msg === 'relay listens') {
       this.addresses.relay = String(entry.listen).split(',')[0]!
-      this.addresses.upstream = String(entry.upstream)
+      this.addresses.upstream = String(entry.upstream).split(',')[0]!
     }
     if (msg === 'transceiver listens') this.addresses.transceiver = String(entry.listen)
     // Last, so that whoever waits for this entry finds all of the above.
