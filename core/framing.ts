@@ -57,6 +57,13 @@ export const plainFraming: Framing = Object.freeze({
   ): FrameFault | undefined => (readSpp(bytes, start, end, client, proxy) ? undefined : 'bad_frame'),
 })
 
+/** Nothing in front: towards servers that know nothing of us. No frame is taken by it. */
+export const bareFraming: Framing = Object.freeze({
+  length: 0,
+  write: (): void => {},
+  read: (): FrameFault => 'bad_frame',
+})
+
 /**
  * The framing of the end that sends in direction `sends`: with keys each frame has a tag, otherwise none. The first key
  * signs, all of them verify. Throws EdgeError `openssl_unavailable` where there are keys and no OpenSSL.

@@ -31,6 +31,7 @@ export { DtlsConnection, type DtlsRole, type DtlsSecrets } from './ffi/openssl-c
 export { DtlsContext, type DtlsContextOptions, type KeyPair } from './ffi/openssl-context.ts'
 export { pseudorandom } from './ffi/openssl-prf.ts'
 export {
+  bareFraming,
   FRAME_FAULTS,
   type FrameDirection,
   type FrameFault,

@@ -58,6 +58,8 @@ export interface UdpOptions {
   /** Kernel buffer sizes in bytes, as far as the kernel grants them. Default 4 MiB. */
   readonly receiveBuffer?: number
   readonly sendBuffer?: number
+  /** Datagrams taken into memory at a time, where the engine works in batches. Default 64; less for many small ports. */
+  readonly batch?: number
 }
 
 /** Opens ports. Rejects with EdgeError `address_in_use` or `address_unavailable`, naming the address. */

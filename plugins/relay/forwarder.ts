@@ -5,10 +5,11 @@
  */
 
 import type { Address, Cidr } from '../../core/index.ts'
+import type { NatSockets } from './nat-sockets.ts'
 import { Decision } from './pure/decision.ts'
 import { fromClient } from './pure/from-client.ts'
 import { fromRelay } from './pure/from-relay.ts'
-import { fromTransceiver } from './pure/from-transceiver.ts'
+import { fromServer, fromTransceiver } from './pure/from-transceiver.ts'
 import type { RelayState } from './pure/relay-state.ts'
 
 /** Flows looked at in one sweep. */
@@ -22,6 +23,8 @@ export interface Outputs {
   down(local: number, bytes: Uint8Array, start: number, end: number, to: Address): void
   /** What a relay in more than one cluster needs besides. */
   readonly relays?: RelayOutputs
+  /** Instead of `up`, where each flow has a socket of its own. */
+  readonly servers?: Pick<NatSockets, 'send'>
 }
 
 /** Where datagrams to and from other relays leave. */
@@ -71,8 +74,10 @@ export class Forwarder {
     const { framing, locals } = this.#state
     framing.write(bytes, start, end, source, locals[local]!)
     const from = start - framing.length
+    const { servers } = this.#outputs
     for (let i = 0; i < decision.count; i++) {
-      if (decision.clusters[i]! < 0) this.#outputs.up(bytes, from, end, decision.to[i]!)
+      if (servers) servers.send(decision.flow, local, source, bytes, from, end, decision.to[i]!)
+      else if (decision.clusters[i]! < 0) this.#outputs.up(bytes, from, end, decision.to[i]!)
       else this.#outputs.relays?.across(portOf(source, local), bytes, from, end, decision.to[i]!)
     }
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
@@ -103,6 +108,23 @@ export class Forwarder {
     if (decision.reason !== undefined) return
     if (this.#state.hops.isHop(decision.local)) this.#back(bytes, end, decision)
     else this.#outputs.down(decision.local, bytes, decision.payload, end, decision.client)
+    if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
+  }
+
+  /** bytes[start, end) came bare to the socket of a client's flow. */
+  onServer(
+    now: number,
+    local: number,
+    client: Address,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    source: Address,
+  ): void {
+    const decision = this.#down
+    fromServer(this.#state, now, local, client, source, bytes, start, end, decision)
+    if (decision.reason !== undefined) return
+    this.#outputs.down(local, bytes, start, end, decision.client)
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
   }
 

@@ -35,11 +35,17 @@ export const Options = Type.Object({
     },
     { default: {}, description: 'The only transceivers that this relay forwards to.' },
   ),
-  framing: Type.Union([Type.Literal('spp'), macOption()], {
+  framing: Type.Union([Type.Literal('spp'), Type.Literal('nat'), macOption()], {
     default: 'spp',
     description:
-      'What stands in front of datagrams to transceivers, whose options must say the same. { mac } adds a key id and a tag.',
+      'What stands in front of datagrams to transceivers, whose options must say the same. { mac } adds a key id and a tag; nat frames nothing and has a port for each client, for servers that know nothing of relays.',
   }),
+  defaultUpstream: Type.Optional(
+    Type.String({
+      description:
+        'With framing nat, the ip:port of the server that gets the clients whose ufrags are not ours.',
+    }),
+  ),
   clusters: Type.Optional(ClustersOption),
   internal: Type.Optional(InternalOption),
   spread: Type.Optional(SpreadOption),
@@ -80,6 +86,7 @@ export function checkOptions(options: RelayPluginOptions): Problem[] {
     ...checkListen(options.listen),
     ...checkFraming(options.framing),
     ...checkClusters(options),
+    ...checkNat(options),
   ]
   const upstream = parseAddress(options.upstream)
   if (!upstream) problems.push(notAnAddress('/upstream', options.upstream, '10.0.0.4:3480 or 127.0.0.1:0'))
@@ -104,6 +111,30 @@ export function checkOptions(options: RelayPluginOptions): Problem[] {
       pointer: '/allow/ports',
       message: `"${options.allow.ports}" is neither a port nor a range of ports`,
       hint: 'for example 3479, or 3479-3490',
+    })
+  }
+  return problems
+}
+
+/** Servers behind `nat` know no frames, so neither relays nor tags. */
+function checkNat({ framing, defaultUpstream, clusters, internal }: RelayPluginOptions): Problem[] {
+  const problems: Problem[] = []
+  if (framing === 'nat' && (clusters || internal)) {
+    problems.push({
+      pointer: '/framing',
+      message: '"nat" frames nothing, and relays of other clusters need frames',
+      hint: 'leave out "clusters" and "internal", or run two relays',
+    })
+  }
+  if (defaultUpstream === undefined) return problems
+  const server = parseAddress(defaultUpstream)
+  if (!server || server.isUnspecified || server.port === 0) {
+    problems.push(notAnAddress('/defaultUpstream', defaultUpstream, '10.0.0.9:5000'))
+  } else if (framing !== 'nat') {
+    problems.push({
+      pointer: '/defaultUpstream',
+      message: 'it is for servers that know nothing of relays, and they take no frames',
+      hint: 'add "framing": "nat"',
     })
   }
   return problems

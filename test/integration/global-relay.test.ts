@@ -11,6 +11,7 @@ import { Address, opensslProblem, parseAddress, plainFraming, SPP_LENGTH } from 
 import { eventually } from '../../core/testing/check.ts'
 import { TestClient } from '../peers/client.ts'
 import { startEdge, type TestEdge } from '../peers/edge.ts'
+import { freePort } from '../peers/free-port.ts'
 import { bindingRequest } from '../stun-bytes.ts'
 
 const needs = { skip: opensslProblem()?.message ?? false }
@@ -69,15 +70,6 @@ function startGlobal({ framing = 'spp', publicPort = 0, clusters = {} }: Options
       },
     },
   })
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  socket.close()
-  await once(socket, 'close')
-  return port
 }
 
 async function startAll(options: Options = {}) {

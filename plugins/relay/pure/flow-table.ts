@@ -44,7 +44,7 @@ import { isClient } from './ufrag-holders.ts'
 export interface FlowTableOptions {
   readonly counters: RelayCounters
   /** Called for each flow that ended, before its routes do; the view is used again. */
-  readonly onEnd: ((flow: FlowView) => void) | undefined
+  readonly onEnd: ((flow: FlowView, reference: number) => void) | undefined
 }
 
 /** Flows by (local socket, client). */
@@ -141,7 +141,7 @@ export class FlowTable {
   end(now: number, flow: number): void {
     const { words } = this
     words[HEADER_IS_CHANGING] = 1
-    this.#onEnd?.(this.#ending.read(this.#routes, flow))
+    this.#onEnd?.(this.#ending.read(this.#routes, flow), flow)
     this.#listOf(words[flow + FLOW_KEY]!).remove(flow)
     this.index.remove(this.hashOf(flow), flow)
     this.#routes.endAll(now, flow)

@@ -100,7 +100,7 @@ function byUfrag(
   into: Decision,
 ): DropReason | undefined {
   const { stun, digest, ufrags, routes } = state
-  if (!looksEncoded(bytes, stun.ufragStart, stun.ufragEnd)) return 'bad_ufrag'
+  if (state.fallback === undefined && !looksEncoded(bytes, stun.ufragStart, stun.ufragEnd)) return 'bad_ufrag'
   digest.update(bytes, stun.ufragStart, stun.ufragEnd)
   if (flow !== 0 && followKnown(state, now, flow, into)) return into.count > 0 ? undefined : 'ufrag_rate'
   changing(state.memory)

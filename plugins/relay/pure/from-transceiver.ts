@@ -28,7 +28,26 @@ export function fromTransceiver(
   into: Decision,
 ): void {
   into.reset()
-  const reason = decide(state, now | 0, source, bytes, start, end, into)
+  finish(state, decide(state, now | 0, source, bytes, start, end, into), end, into)
+}
+
+/** Fills `into` for bytes[start, end), which came bare from `source` to the socket of a client's flow. */
+export function fromServer(
+  state: RelayState,
+  now: number,
+  local: number,
+  client: Address,
+  source: Address,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  into: Decision,
+): void {
+  into.reset()
+  finish(state, decideOnAnswer(state, now | 0, local, client, source, bytes, start, end, into), end, into)
+}
+
+function finish(state: RelayState, reason: DropReason | undefined, end: number, into: Decision): void {
   settled(state.memory)
   if (reason !== undefined) {
     into.drop(reason)
@@ -49,18 +68,33 @@ function decide(
   end: number,
   into: Decision,
 ): DropReason | undefined {
-  const { client, proxy, routes, framing } = state
+  const { client, proxy, framing } = state
   const fault = framing.read(bytes, start, end, client, proxy)
   if (fault !== undefined) return fault
   const known = indexOf(state.locals, proxy)
   const local = known < 0 ? state.hops.byName(proxy) : known
   if (local < 0) return 'unknown_proxy'
+  return decideOnAnswer(state, now, local, client, source, bytes, start + framing.length, end, into)
+}
+
+/** The same for what is for a client at a public socket, or at a hop: bytes[payload, end). */
+function decideOnAnswer(
+  state: RelayState,
+  now: number,
+  local: number,
+  client: Address,
+  source: Address,
+  bytes: Uint8Array,
+  payload: number,
+  end: number,
+  into: Decision,
+): DropReason | undefined {
+  const { routes } = state
   const flow = state.flows.find(now, local, client)
   if (flow === 0) return 'no_flow'
   settleRoutes(now, flow, routes)
   const route = routes.to(flow, source)
   if (route === 0) return 'not_own_transceiver'
-  const payload = start + framing.length
   if (payload >= end) return 'empty'
   const kind = packetKind(bytes[payload]!)
   into.flow = flow
@@ -68,7 +102,7 @@ function decide(
   if (kind === 'stun') {
     if (!readStun(bytes, payload, end, state.stun)) return 'malformed_stun'
     if (!mayAnswer(state.stun.type, routes.kind(route))) return 'pending_downstream'
-    if (state.stun.type === STUN_BINDING_SUCCESS) hearSuccess(state, now, route, into)
+    if (state.stun.type === STUN_BINDING_SUCCESS) hearSuccess(state, now, route, client, into)
   } else if (kind !== 'dtls' && kind !== 'media') return 'unknown_protocol'
   else if (routes.kind(route) === ROUTE_PENDING) return 'pending_downstream'
   into.client.copy(client)
@@ -82,8 +116,8 @@ function mayAnswer(type: number, kind: number): boolean {
   return kind !== ROUTE_PENDING || type === STUN_BINDING_SUCCESS || type === STUN_BINDING_ERROR
 }
 
-function hearSuccess(state: RelayState, now: number, route: number, into: Decision): void {
-  const { routes, client } = state
+function hearSuccess(state: RelayState, now: number, route: number, client: Address, into: Decision): void {
+  const { routes } = state
   changing(state.memory)
   const isNew = succeed(now, into.flow, route, routes)
   if (routes.kind(route) !== ROUTE_LIVE) return

@@ -63,3 +63,6 @@ export const CALL_SPANS_PER_SECOND = 200
 
 /** Addresses that an answer should carry, so that it stays small. */
 export const MAX_INGRESS = 4
+
+/** Clients at a time towards servers that know nothing of relays: each has a socket. */
+export const NAT_FLOWS = 4_096

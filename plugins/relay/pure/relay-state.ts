@@ -31,6 +31,8 @@ export interface RelayOptions extends AllowedRoutesOptions {
   readonly framing?: Framing
   /** The same between relays, seen from the one that is sent to. Default: the header without a tag. */
   readonly answering?: Framing
+  /** Where ufrags lead that the codec did not write: a server whose ufrags are its own. Default: nowhere. */
+  readonly fallback?: Address
   /** Relays of other clusters; default none. */
   readonly clusters?: OtherClusters
   /** The previous hops, over these same `locals`; default none yet. */
@@ -41,7 +43,7 @@ export interface RelayOptions extends AllowedRoutesOptions {
   /** A random integer below 2^48, secret. The first state of a memory gives it; later ones go on with that. */
   readonly seed: number
   /** Hears of each flow that ends, before its routes do; the view is used again. */
-  readonly onFlowEnd?: (flow: FlowView) => void
+  readonly onFlowEnd?: (flow: FlowView, reference: number) => void
 }
 
 /** The state; `stun`, `digest`, `client` and `proxy` are scratch of the reading code. */
@@ -49,6 +51,7 @@ export interface RelayState {
   readonly codec: RoutingCodec
   readonly framing: Framing
   readonly answering: Framing
+  readonly fallback: Address | undefined
   readonly clusters: OtherClusters
   readonly hops: HopTable
   readonly locals: readonly Address[]
@@ -91,6 +94,7 @@ export function relayState(options: RelayOptions, buffer = relayMemory(options.m
     codec: options.codec,
     framing: options.framing ?? plainFraming,
     answering: options.answering ?? plainFraming,
+    fallback: options.fallback,
     clusters: options.clusters ?? new OtherClusters(),
     hops,
     locals: options.locals,
@@ -131,9 +135,9 @@ export function openFlow(
   return flow
 }
 
-function endOf(hops: HopTable, onFlowEnd: RelayOptions['onFlowEnd']): (flow: FlowView) => void {
-  return (flow) => {
-    onFlowEnd?.(flow)
+function endOf(hops: HopTable, onFlowEnd: RelayOptions['onFlowEnd']): NonNullable<RelayOptions['onFlowEnd']> {
+  return (flow, reference) => {
+    onFlowEnd?.(flow, reference)
     hops.ended(flow.local)
   }
 }

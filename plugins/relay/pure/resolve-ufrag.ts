@@ -35,7 +35,8 @@ export function looksEncoded(bytes: Uint8Array, start: number, end: number): boo
 
 function decode(state: RelayState, now: number, bytes: Uint8Array, start: number, end: number): number {
   state.counters.decoded()
-  const route = state.codec.decode(bytes, start, end, 'ufrag')
+  const route = looksEncoded(bytes, start, end) ? state.codec.decode(bytes, start, end, 'ufrag') : undefined
+  if (route === undefined && state.fallback) return fallBack(state, now, state.fallback)
   if (route === undefined) return remember(state, now, 0, undefined, 'unroutable_ufrag')
   if (state.clusters.has(route.cluster)) return decoded(state, now, route)
   const refusal = state.allowed.refusal(route.cluster, route.address)
@@ -43,6 +44,16 @@ function decode(state: RelayState, now: number, bytes: Uint8Array, start: number
   const upstream = holdUpstream(state, now, route.address)
   if (upstream === 0) return refuse('table_full')
   const ufrag = remember(state, now, upstream, route.session, undefined)
+  if (ufrag < 0) state.upstreams.release(upstream)
+  return ufrag
+}
+
+/** A ufrag that no codec of ours wrote leads to the server whose ufrags are its own. */
+function fallBack(state: RelayState, now: number, server: Address): number {
+  if (state.allowed.isOwn(server)) return remember(state, now, 0, undefined, 'own_address')
+  const upstream = holdUpstream(state, now, server)
+  if (upstream === 0) return refuse('table_full')
+  const ufrag = remember(state, now, upstream, undefined, undefined)
   if (ufrag < 0) state.upstreams.release(upstream)
   return ufrag
 }

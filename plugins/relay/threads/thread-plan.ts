@@ -19,13 +19,23 @@ export interface ThreadPlan {
  * are told of once.
  */
 export function planThreads(
-  { workers, pin, ...needs }: Pick<RelayPluginOptions, 'workers' | 'pin' | 'clusters' | 'internal'>,
+  {
+    workers,
+    pin,
+    ...needs
+  }: Pick<RelayPluginOptions, 'workers' | 'pin' | 'clusters' | 'internal' | 'framing'>,
   codec: RoutingCodec,
   { udp, log }: Pick<Context, 'udp' | 'log'>,
 ): ThreadPlan | undefined {
   const threads = workers === 'auto' ? (availableParallelism() > 1 ? 1 : 0) : workers
   if (threads === 0) return undefined
-  const held = needs.clusters ? 'clusters' : needs.internal ? 'internal' : undefined
+  const held = needs.clusters
+    ? 'clusters'
+    : needs.internal
+      ? 'internal'
+      : needs.framing === 'nat'
+        ? 'nat'
+        : undefined
   if (held !== undefined) {
     log.info(`"${held}" is not for threads yet: the relay works in the event loop`)
     return undefined

@@ -13,7 +13,7 @@ import { Decision } from '../../../../plugins/relay/pure/decision.ts'
 import type { DropReason } from '../../../../plugins/relay/pure/drop-reasons.ts'
 import type { FlowView } from '../../../../plugins/relay/pure/flow-view.ts'
 import { fromClient } from '../../../../plugins/relay/pure/from-client.ts'
-import { fromTransceiver } from '../../../../plugins/relay/pure/from-transceiver.ts'
+import { fromServer, fromTransceiver } from '../../../../plugins/relay/pure/from-transceiver.ts'
 import { HopTable } from '../../../../plugins/relay/pure/hop-table.ts'
 import { OtherClusters } from '../../../../plugins/relay/pure/other-clusters.ts'
 import { recover } from '../../../../plugins/relay/pure/recover.ts'
@@ -62,6 +62,7 @@ export class SimulatedRelay {
       cidrs?: string[]
       framing?: Framing
       clusters?: number[]
+      fallback?: string
       onFlowEnd?(flow: FlowView): void
     } = {},
   ) {
@@ -83,6 +84,7 @@ export class SimulatedRelay {
       own: [...LOCALS, UPSTREAM],
       clusters: new OtherClusters(options.clusters),
       hops: new HopTable(LOCALS),
+      ...(options.fallback ? { fallback: at(options.fallback) } : {}),
       ...(options.framing ? { framing: options.framing } : {}),
       ...(options.onFlowEnd ? { onFlowEnd: options.onFlowEnd } : {}),
     }
@@ -125,6 +127,13 @@ export class SimulatedRelay {
     fromTransceiver(this.state, this.now, at(transceiver), bytes, 0, bytes.length, this.decision)
     const { reason, local, client } = this.decision
     return reason ?? [`${LOCALS[local]} > ${client}`]
+  }
+
+  /** A bare datagram from a server to the socket of a client's flow. */
+  bare(server: string, bytes: Buffer, client = CLIENT): Outcome {
+    fromServer(this.state, this.now, 0, at(client), at(server), bytes, 0, bytes.length, this.decision)
+    const { reason, local } = this.decision
+    return reason ?? [`${LOCALS[local]} > ${this.decision.client}`]
   }
 
   /** A check and its success response: the route is live, if it may be. */
