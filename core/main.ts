@@ -3,12 +3,9 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { callIds } from './call-ids.ts'
-import { editorSchemaText } from './config/editor-schema.ts'
-import { load } from './config/load.ts'
 import { hintFor } from './config/suggest.ts'
+import { openEarly } from './early-start.ts'
 import { EdgeError } from './errors.ts'
-import { builtIns } from './find-plugin.ts'
-import { run } from './run.ts'
 import { VERSION } from './version.ts'
 
 /** Exit codes, from sysexits.h. */
@@ -28,7 +25,7 @@ FILE is an edge.config.json. Exit codes: 0 done, 1 failed, 64 wrong usage, 78 wr
 `
 
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number | undefined>>> = {
-  run: (args) => withFile('run', args, (file) => run(file, fail)),
+  run: (args) => withFile('run', args, start),
   check: (args) => withFile('check', args, check),
   schema,
   trace,
@@ -66,7 +63,15 @@ async function withFile(
   return command(file)
 }
 
+/** The relay's sockets first: what clients send meanwhile waits in them. All else loads after. */
+async function start(file: string): Promise<undefined> {
+  await openEarly(file)
+  const { run } = await import('./run.ts')
+  return run(file, fail)
+}
+
 async function check(file: string): Promise<number> {
+  const { load } = await import('./config/load.ts')
   const { order } = await load(file)
   const ids = order.map(({ id }) => id)
   const count = ids.length === 1 ? '1 plugin' : `${ids.length} plugins`
@@ -80,6 +85,8 @@ async function schema(args: readonly string[]): Promise<number> {
   if ((flag !== undefined && flag !== '--write') || more.length > 0) {
     return complain('usage: earshot schema [--write]\n')
   }
+  const { editorSchemaText } = await import('./config/editor-schema.ts')
+  const { builtIns } = await import('./find-plugin.ts')
   const text = editorSchemaText(await builtIns())
   if (flag === undefined) return print(text)
   const path = resolve('edge.schema.json')

@@ -5,6 +5,7 @@ import { type Edge, start } from './host.ts'
 import { guardProcess } from './process-guard.ts'
 import { onStopSignals } from './signals.ts'
 import { reportTelemetryFaults } from './telemetry.ts'
+import { closeEarlySockets } from './udp/early-sockets.ts'
 
 /** What was sent in the turn of an abort still leaves, and a relay in this process passes it on. Milliseconds. */
 const LAST_PACKETS = 10
@@ -37,6 +38,7 @@ export async function run(file: string, fail: Fail): Promise<undefined> {
   edge = await start(loaded, { signal: asked.signal }).catch((error: unknown) =>
     process.exit(asked.signal.aborted ? 0 : fail(error, loaded.redact)),
   )
+  closeEarlySockets()
   guardProcess(edge.log, edge.telemetry.meter('earshot'))
   reportTelemetryFaults(edge.log)
   if (asked.signal.aborted) stop(edge, drainSeconds)

@@ -77,6 +77,13 @@ export function openUdpSocket(libc: Libc, address: Address, options: UdpSocketOp
   }
 }
 
+/** Lets sockets that are opened with `reusePort` from now on have this one's address too; false when refused. */
+export function shareAddress(libc: Libc, fd: number): boolean {
+  const memory = nativeBuffer(4)
+  memory[0] = 1
+  return libc.setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, addressOf(memory), 4) === 0
+}
+
 function boundTo(libc: Libc, fd: number, words: Uint32Array, base: number): Address {
   words[NAME_SIZE >>> 2] = NAME_SIZE
   const local = new Address()

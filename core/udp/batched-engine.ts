@@ -9,13 +9,16 @@ import { type Libc, libc, type Watch, watchReadable } from '../ffi/libc.ts'
 import { MAX_SENT, ReceiveVector, SendVector } from '../ffi/message-vector.ts'
 import { openUdpSocket, SocketRefusal, type UdpSocket } from '../ffi/udp-socket.ts'
 import { Address } from '../wire/address.ts'
+import { takeEarlySocket } from './early-sockets.ts'
 import { openError } from './open-error.ts'
 import { threadUdp } from './thread-sockets.ts'
 
 const BATCH = 64
 /** Full batches taken in one turn of the event loop: timers and HTTP must have their turn too. */
 const BATCHES_A_TURN = 8
-const KERNEL_BUFFER = 4 * 1024 * 1024
+
+/** What a socket's kernel buffers have by default, in bytes, as far as the kernel grants it. */
+export const KERNEL_BUFFER = 4 * 1024 * 1024
 
 /** The engine, or undefined where its system calls are not to be had. */
 export function batchedEngine(calls = libc()): UdpEngine | undefined {
@@ -40,10 +43,11 @@ function open(calls: Libc, options: UdpOptions): UdpPort {
 
 function openSocket(calls: Libc, { address, receiveBuffer, sendBuffer }: UdpOptions): UdpSocket {
   try {
-    return openUdpSocket(calls, address, {
+    const options = {
       receiveBuffer: receiveBuffer ?? KERNEL_BUFFER,
       sendBuffer: sendBuffer ?? KERNEL_BUFFER,
-    })
+    }
+    return takeEarlySocket(address) ?? openUdpSocket(calls, address, options)
   } catch (cause) {
     throw openError(address, cause instanceof SocketRefusal ? cause.code : undefined, cause)
   }
@@ -67,6 +71,7 @@ class BatchedPort implements UdpPort {
   readonly #libc: Libc
   readonly #fd: number
   readonly #options: UdpOptions
+  readonly #batch: number
   readonly #incoming: ReceiveVector
   readonly #outgoing: SendVector
   readonly #datagrams: readonly Received[]
@@ -81,8 +86,9 @@ class BatchedPort implements UdpPort {
     this.#fd = fd
     this.local = local
     this.#options = options
-    this.#incoming = new ReceiveVector(calls, BATCH)
-    this.#outgoing = new SendVector(calls, BATCH, local.isIPv4)
+    this.#batch = options.batch ?? BATCH
+    this.#incoming = new ReceiveVector(calls, this.#batch)
+    this.#outgoing = new SendVector(calls, this.#batch, local.isIPv4)
     this.#datagrams = this.#incoming.slots.map((bytes) => new Received(bytes))
     this.#watch = watchReadable(fd, () => this.#drain())
   }
@@ -93,7 +99,7 @@ class BatchedPort implements UdpPort {
       return
     }
     this.#outgoing.add(bytes, start, end, to)
-    if (this.#outgoing.count === BATCH) this.#sendAll()
+    if (this.#outgoing.count === this.#batch) this.#sendAll()
     else if (!this.#receiving && !this.#flushing) {
       // What is sent in one turn goes out together at its end.
       this.#flushing = true
@@ -131,7 +137,7 @@ class BatchedPort implements UdpPort {
   #drain(): void {
     this.#receiving = true
     for (let i = 0; i < BATCHES_A_TURN && this.#closed === undefined; i++) {
-      if (this.#receiveBatch() < BATCH) break
+      if (this.#receiveBatch() < this.#batch) break
     }
     this.#receiving = false
   }

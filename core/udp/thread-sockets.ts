@@ -8,9 +8,10 @@ import type { UdpCounters } from '../contracts/udp-port.ts'
 import { allowedCpus } from '../ffi/cpus.ts'
 import type { Libc } from '../ffi/libc.ts'
 import { memoryBytes } from '../ffi/message-memory.ts'
-import { openUdpSocket, SocketRefusal } from '../ffi/udp-socket.ts'
+import { openUdpSocket, SocketRefusal, shareAddress } from '../ffi/udp-socket.ts'
 import { WakeUp } from '../ffi/wake-up.ts'
 import type { Address } from '../wire/address.ts'
+import { takeEarlySocket } from './early-sockets.ts'
 import { BATCH, CONTROL_BYTES, LoopControl } from './loop-control.ts'
 import { openError } from './open-error.ts'
 import { SharedCounters } from './shared-counters.ts'
@@ -23,6 +24,8 @@ export interface ThreadSocket {
   readonly counters: Readonly<UdpCounters>
   /** What the reading thread is given. */
   readonly shared: SharedSocket
+  /** Others may have its address too from now on, by `reusePort`; until then nobody can join in. */
+  share(): void
   close(): void
 }
 
@@ -78,9 +81,14 @@ function open(calls: Libc, address: Address, reusePort: boolean): ThreadSocket {
     const counted = new SharedArrayBuffer(SharedCounters.BYTES)
     const counters = new SharedCounters(counted)
     const options = { receiveBuffer: KERNEL_BUFFER, sendBuffer: KERNEL_BUFFER, reusePort }
-    const { fd, local } = openUdpSocket(calls, address, options)
+    const early = reusePort ? undefined : takeEarlySocket(address)
+    const { fd, local } = early ?? openUdpSocket(calls, address, options)
     const shared = { fd, isIPv4: local.isIPv4, batch, counters: counted }
-    return { local, shared, counters, close: () => void calls.close(fd) }
+    const share = (): void => {
+      if (!shareAddress(calls, fd))
+        throw openError(local, undefined, new SocketRefusal('setsockopt', calls.errno()))
+    }
+    return { local, shared, counters, share, close: () => void calls.close(fd) }
   } catch (cause) {
     throw openError(address, cause instanceof SocketRefusal ? cause.code : undefined, cause)
   }

@@ -1,6 +1,5 @@
 /** Opens the relay's sockets: one for each public address, and the framed one towards transceivers, for each worker. */
 
-import { networkInterfaces } from 'node:os'
 import {
   type Address,
   type Context,
@@ -9,11 +8,11 @@ import {
   parseAddress,
   type ThreadSocket,
   type ThreadUdp,
-  toAddress,
   type UdpCounters,
   type UdpEngine,
   type UdpPort,
 } from '../../core/index.ts'
+import { machineAddresses } from './machine-addresses.ts'
 import type { RelayPluginOptions } from './options.ts'
 import { expandListen, type Listen } from './pure/listen-addresses.ts'
 
@@ -42,13 +41,6 @@ export type SocketOptions = Pick<RelayPluginOptions, 'listen' | 'upstream'>
 export interface Receivers {
   onClient(local: number, datagram: Datagram): void
   onTransceiver(datagram: Datagram): void
-}
-
-/** This machine's addresses; the ports are 0. */
-export function machineAddresses(): Address[] {
-  return Object.values(networkInterfaces())
-    .flatMap((entries) => entries ?? [])
-    .flatMap((entry) => toAddress(entry.address, 0) ?? [])
 }
 
 /** Opens them all or none, on an engine of the event loop. Rejects as `openListed` does. */
@@ -103,14 +95,13 @@ export async function openThreadSockets(
   }
 }
 
-/** As many sockets of one address. Only while nobody else has it: the kernel would let another relay join in. */
+/** As many sockets of one address, the first of which had it alone: the kernel lets anybody of ours join a shared one. */
 function openGroup(udp: ThreadUdp, address: Address, threads: number): ThreadSocket[] {
-  const alone = udp.open(address, { reusePort: false })
-  if (threads === 1) return [alone]
-  alone.close()
-  const group: ThreadSocket[] = []
+  const first = udp.open(address, { reusePort: false })
+  const group = [first]
   try {
-    while (group.length < threads) group.push(udp.open(alone.local, { reusePort: true }))
+    if (threads > 1) first.share()
+    while (group.length < threads) group.push(udp.open(first.local, { reusePort: true }))
     return group
   } catch (error) {
     for (const socket of group) socket.close()
