@@ -19,6 +19,7 @@ import { dgramEngine } from '../../../core/udp/dgram-engine.ts'
 import { DROP_REASONS, type DropReason } from '../../../plugins/relay/pure/drop-reasons.ts'
 import { type Relay, startRelay } from '../../../plugins/relay/relay.ts'
 import { SealedCodec } from '../../../plugins/routing-codec/sealed/codec.ts'
+import { freePort } from '../../peers/free-port.ts'
 import { bindingRequest, stunMessage } from '../../stun-bytes.ts'
 import { bound, total, type Way } from './relay-ways.ts'
 import { Stranger } from './stranger.ts'
@@ -90,6 +91,8 @@ export class FramedPeer {
 export interface StageOptions {
   readonly upstream?: string
   readonly recovery?: RecoveryStore
+  /** Where relays of other clusters are: it hears them too. */
+  readonly relays?: string
 }
 
 /** The stage. */
@@ -97,13 +100,20 @@ export class Stage {
   readonly relay: Relay
   /** Where clients send to. */
   readonly front: Address
+  /** Where relays of other clusters send to. */
+  readonly internal: Address | undefined
   readonly transceivers: readonly [FramedPeer, FramedPeer]
   readonly codec = new SealedCodec([KEY])
   readonly #open: { close(): Promise<void> }[] = []
   #numbers = 0
   #bystander: { client: Stranger; transceiver: FramedPeer } | undefined
 
-  private constructor(relay: Relay, transceivers: readonly [FramedPeer, FramedPeer]) {
+  private constructor(
+    relay: Relay,
+    transceivers: readonly [FramedPeer, FramedPeer],
+    internal: Address | undefined,
+  ) {
+    this.internal = internal
     this.relay = relay
     this.front = bound(relay, 0).local
     this.transceivers = transceivers
@@ -111,8 +121,11 @@ export class Stage {
 
   /** Only transceivers at 127.0.0.1 and from port 1024 on are allowed. */
   static async open(way: Way, options: StageOptions = {}): Promise<Stage> {
+    const internal = options.relays ? parseAddress(`127.0.0.1:${await freePort()}`) : undefined
+    const relays = options.relays && { internal: { listen: `${internal}`, cidrs: [options.relays] } }
     const relay = await startRelay(
       {
+        ...relays,
         ...way.options,
         listen: ['127.0.0.1:0'],
         upstream: options.upstream ?? '127.0.0.1:0',
@@ -123,7 +136,7 @@ export class Stage {
       pluginContext({ udp: way.udp }).context,
       7,
     )
-    const stage = new Stage(relay, [await FramedPeer.open(), await FramedPeer.open()])
+    const stage = new Stage(relay, [await FramedPeer.open(), await FramedPeer.open()], internal)
     const client = await stage.client()
     stage.#bystander = { client, transceiver: stage.transceivers[0] }
     await stage.connect(client, stage.transceivers[0], stage.ufrag(stage.transceivers[0].local))
