@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { Agent, get, request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Edge, start } from '../../../core/host.ts'
 import { loadedWith, plain, recordedLog } from './host-fixture.ts'
 
@@ -54,9 +53,9 @@ describe('an edge that drains', () => {
       socket.write('POST /never HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf')
       await once(socket, 'connect')
     },
-    'a request without end': async (edge: Edge) => {
+    'a request without end': async (edge: Edge, asked: Promise<void>) => {
       get(`http://${edge.address}/never`).on('error', () => {})
-      await delay(50)
+      await asked
     },
     'a WebSocket whose client answers nothing any more': async (edge: Edge) => {
       const headers = {
@@ -70,15 +69,19 @@ describe('an edge that drains', () => {
     },
   })) {
     test(`is not held up by ${who}`, async () => {
+      const asked = Promise.withResolvers<void>()
       const holder = plain((_options, _services, { http }) => {
-        http.get('/never', () => never)
+        http.get('/never', () => {
+          asked.resolve()
+          return never
+        })
         http.post('/never', () => never)
         http.get('/socket', { websocket: true }, () => {})
         return {}
       })
       const { log, entries } = recordedLog('warn')
       const edge = await start(loadedWith({ holder }), { log })
-      await hold(edge)
+      await hold(edge, asked.promise)
       await edge.close()
       assert.equal(edge.http.server.listening, false)
       assert.equal(await new Promise((done) => edge.http.server.getConnections((_e, n) => done(n))), 0)

@@ -13,14 +13,13 @@ function sampleOf(text: string, name: string): number {
 
 test('the loop that was held up says so', async () => {
   const telemetry = createTelemetry({ version: '1', env: {} })
-  // One turn first: the measuring has to have begun.
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  const until = performance.now() + 300
-  while (performance.now() < until);
-  await eventually(
-    'the delay is seen',
-    async () => sampleOf(await telemetry.metricsText(), 'nodejs_eventloop_delay_max_seconds') > 0.2,
-  )
+  // Again if need be: what is held up before the measuring has begun is not seen.
+  await eventually('the delay is seen', async () => {
+    const until = performance.now() + 300
+    while (performance.now() < until);
+    await new Promise((resolve) => setImmediate(resolve))
+    return sampleOf(await telemetry.metricsText(), 'nodejs_eventloop_delay_max_seconds') > 0.2
+  })
   const text = await telemetry.metricsText()
   assert.ok(sampleOf(text, 'process_memory_usage_bytes') > 1e6)
   assert.ok(sampleOf(text, 'process_cpu_time_seconds_total') > 0)

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '../../../../core/testing/check.ts'
 import { bulk, FakeRedis } from '../../../peers/fake-redis.ts'
 import { ADVERTISED, CLIENT, nth, route, startStore } from './rig.ts'
@@ -15,20 +14,22 @@ const LOOK_UPS = 256
 const hold = (): undefined => undefined
 
 describe('redis-recovery with a server that is slow to answer', () => {
-  it('sends one batch at a time, and then the newest of each flow', async () => {
+  it('sends one batch at a time, and then the newest of each flow', async (t) => {
     await using server = await FakeRedis.start(hold)
     await using rig = await startStore({ url: server.url, ...PATIENT })
     await rig.connected()
     for (let i = 0; i < 200; i++) rig.store.remember(ADVERTISED, nth(i), route('10.0.0.1:4000'))
     await eventually('the first batch came', () => server.count('SET') === BATCH)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     for (let i = 0; i < 200; i++) {
       for (let port = 4001; port < 4010; port++)
         rig.store.remember(ADVERTISED, nth(i), route(`10.0.0.1:${port}`))
     }
+    // Longer than writes are collected: whatever would be sent has been sent.
+    t.mock.timers.tick(1000)
+    t.mock.timers.reset()
     server.release('+OK\r\n', BATCH - 1)
     assert.equal(await rig.metric('queued'), 200)
-    // Longer than writes are collected: whatever would be sent has been sent.
-    await delay(100)
     const read = rig.recall()
     await eventually('the look-up came', () => server.count('GET') === 1)
     assert.equal(server.count('SET'), BATCH, 'no second batch while one answer is missing')
