@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { WebSocketServer } from 'ws'
+import { connectWebSocket } from '../../../../../core/connect-websocket.ts'
 import { EdgeError } from '../../../../../core/errors.ts'
 import { eventually } from '../../../../../core/testing/check.ts'
 import { FakeCall } from '../../../../../core/testing/fake-call.ts'
-import { connect } from '../../../../../plugins/inference-bridge/websocket/connect.ts'
 import { Conversation } from '../../../../../plugins/inference-bridge/websocket/conversation.ts'
 
 /** A conversation with a backend that answers pings or does not. */
@@ -16,7 +16,7 @@ async function converse(autoPong: boolean, heartbeatMs: number) {
   const url = `ws://127.0.0.1:${address.port}/`
   const limits = { connectTimeoutMs: 5000, maxMessageBytes: 65536, readAheadMs: 1000 }
   const call = new FakeCall({ pcm16: 24000 })
-  const socket = await connect({ url, rate: 24000, headers: {}, ...limits }, call.signal)
+  const socket = await connectWebSocket({ url: new URL(url), headers: {}, ...limits }, call.signal)
   assert.ok(socket)
   let pings = 0
   for (const client of server.clients) client.on('ping', () => pings++)
