@@ -7,6 +7,11 @@ import type { Address } from '../wire/address.ts'
 export interface Ingress {
   /** The bound public ip:port pairs, in the order in which answers should carry them. */
   readonly addresses: readonly Address[]
+  /**
+   * A transceiver in this process says where relays reach it. It drains its calls itself, and closes before the relay
+   * does, so the relay's drain waits for no calls of it.
+   */
+  closesFirst(transceiver: Address): void
 }
 
 /** The service key of the ingress. */

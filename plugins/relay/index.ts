@@ -1,9 +1,9 @@
 /** The relay: forwards clients' datagrams to the transceivers that their ufrags name, and back. See README.md. */
 
 import { randomInt } from 'node:crypto'
-import { definePlugin, Ingress, RecoveryStore, RoutingCodec } from '../../core/index.ts'
+import { type Address, definePlugin, Ingress, RecoveryStore, RoutingCodec } from '../../core/index.ts'
 import { serveFlows } from './admin.ts'
-import { drain, SilenceWatch } from './drain.ts'
+import { drain, lastWords, SilenceWatch } from './drain.ts'
 import { observeRelay } from './metrics.ts'
 import { checkOptions, Options } from './options.ts'
 import { startRelay } from './relay.ts'
@@ -23,9 +23,10 @@ export default definePlugin({
     serveFlows(context.admin, relay)
     const silence = new SilenceWatch(relay.workers)
     context.onDrain((deadline) => drain(silence, context.log, deadline))
-    context.onClose(() => {
+    context.onClose(async () => {
       silence.close()
-      return relay.close()
+      await lastWords(silence)
+      await relay.close()
     })
     const [first] = relay.workers
     context.log.info(
@@ -37,6 +38,7 @@ export default definePlugin({
       },
       'relay listens',
     )
-    return { ingress: { addresses: relay.ingress } }
+    const closesFirst = (transceiver: Address): void => silence.closesFirst(transceiver)
+    return { ingress: { addresses: relay.ingress, closesFirst } }
   },
 })

@@ -39,6 +39,7 @@ export default definePlugin({
       await socket.close()
     })
     const address = announced(options, socket.local)
+    ingress?.closesFirst(address)
     const sessions = new Sessions(
       {
         cluster: context.node.cluster,

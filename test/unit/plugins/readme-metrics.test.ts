@@ -29,7 +29,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 
 const codec = new SealedCodec([{ id: 1, key: '00112233445566778899aabbccddeeff' }])
 const recovery = new MemoryStore(10, () => performance.now())
-const ingress = { addresses: [address('127.0.0.1:3478')] }
+const ingress = { addresses: [address('127.0.0.1:3478')], closesFirst() {} }
 
 /** How to set each plugin up, with all that it can use. */
 const PLUGINS: Readonly<Record<string, (context: Context) => unknown>> = {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fastify from 'fastify'
 import { Value } from 'typebox/value'
-import { type Context, EdgeError } from '../../../../core/index.ts'
+import { type Address, type Context, EdgeError } from '../../../../core/index.ts'
 import { createTelemetry } from '../../../../core/telemetry.ts'
 import { pluginContext } from '../../../../core/testing/plugin-context.ts'
 import { loopback } from '../../../../plugins/inference-bridge/loopback/bridge.ts'
@@ -16,7 +16,12 @@ import { address } from './ice/support.ts'
 
 const OFFER = writeOffer({ ...randomCredentials(), fingerprint: Array(32).fill('AB').join(':') })
 const codec = new SealedCodec([{ id: 1, key: '00112233445566778899aabbccddeeff' }])
-const services = { codec, bridge: loopback, ingress: { addresses: [address('203.0.113.1:3478')] } }
+const told: string[] = []
+const ingress = {
+  addresses: [address('203.0.113.1:3478')],
+  closesFirst: (own: Address) => void told.push(String(own)),
+}
+const services = { codec, bridge: loopback, ingress }
 
 async function setUp(
   options: object = {},
@@ -63,6 +68,12 @@ describe('the transceiver plugin', () => {
     ]) {
       assert.ok(!answer.body.includes(secret))
     }
+    await close()
+  })
+
+  it('tells the relay beside it where it is', async () => {
+    const { close } = await setUp({ listen: '127.0.0.1:3479' })
+    assert.equal(told.at(-1), '127.0.0.1:3479')
     await close()
   })
 
