@@ -22,6 +22,8 @@ export interface Order {
   readonly train: number
   readonly warmMs: number
   readonly measureMs: number
+  /** At the end, what is missing is lost when nothing has come for so long. Left out, as a quiet machine needs it. */
+  readonly patienceMs?: number
 }
 
 /** What was seen. */

@@ -113,7 +113,9 @@ export class Load {
     const last = this.#mark(order.pid)
     const sent = paced.sent - warmed.sent
     this.#heard = performance.now()
-    this.#drainFor(LAST_MS, () => this.#times.total < sent && performance.now() - this.#heard < SILENCE_MS)
+    const { patienceMs = SILENCE_MS } = order
+    const isComing = (): boolean => this.#times.total < sent && performance.now() - this.#heard < patienceMs
+    this.#drainFor(Math.max(LAST_MS, patienceMs), isComing)
     return this.#sample(order, first, last, { sent, skipped: paced.skipped - warmed.skipped })
   }
 
