@@ -6,6 +6,7 @@
 export type { Static } from 'typebox'
 export { traceFields } from './call-ids.ts'
 export type { CallTracing } from './call-tracing.ts'
+export { connectWebSocket, type WebSocketConnectOptions } from './connect-websocket.ts'
 export type {
   AudioFormat,
   AudioFrame,

@@ -12,12 +12,12 @@ import {
   type AudioFormat,
   type BridgeCall,
   type Context,
+  connectWebSocket,
   EdgeError,
   type InferenceBridge,
   type JsonObject,
   randomBytes,
 } from '../../../core/index.ts'
-import { connect } from './connect.ts'
 import { Conversation } from './conversation.ts'
 import type { RealtimeOptions } from './options.ts'
 import { type Capabilities, capabilitiesOf } from './pure/capabilities.ts'
@@ -90,7 +90,7 @@ export class RealtimeBridge implements InferenceBridge {
     const { connectTimeoutMs, maxMessageBytes } = this.#options
     const url = urlFor(this.#options, call)
     const headers = headersFor(this.#options, this.#can)
-    return connect({ url, headers, connectTimeoutMs, maxMessageBytes }, call.signal)
+    return connectWebSocket({ url, headers, connectTimeoutMs, maxMessageBytes }, call.signal)
   }
 
   async #converse(socket: WebSocket, call: BridgeCall): Promise<void> {

@@ -14,10 +14,10 @@ import {
   type AudioFormat,
   type BridgeCall,
   type Context,
+  connectWebSocket,
   EdgeError,
   type InferenceBridge,
 } from '../../../core/index.ts'
-import { connect } from './connect.ts'
 import { Conversation } from './conversation.ts'
 import type { WebSocketOptions } from './options.ts'
 
@@ -59,7 +59,7 @@ export class WebSocketBridge implements InferenceBridge {
   async open(call: BridgeCall): Promise<void> {
     try {
       const started = performance.now()
-      const socket = await this.#inSpan('bridge.connect', call, () => connect(this.#options, call.signal))
+      const socket = await this.#inSpan('bridge.connect', call, () => this.#connect(call))
       if (!socket) return
       this.#connectTime.record((performance.now() - started) / 1000)
       await this.#inSpan('bridge.session', call, () => this.#converse(socket, call))
@@ -67,6 +67,10 @@ export class WebSocketBridge implements InferenceBridge {
       this.#failures.add(1, { code: error instanceof EdgeError ? error.code : 'internal' })
       throw error
     }
+  }
+
+  #connect(call: BridgeCall): Promise<WebSocket | undefined> {
+    return connectWebSocket({ ...this.#options, url: new URL(this.#options.url) }, call.signal)
   }
 
   async #converse(socket: WebSocket, call: BridgeCall): Promise<void> {
