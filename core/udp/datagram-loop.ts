@@ -13,7 +13,7 @@ import { PollSet } from '../ffi/poll-set.ts'
 import { WakeUp } from '../ffi/wake-up.ts'
 import { Address } from '../wire/address.ts'
 import { Coalescing } from './coalescing.ts'
-import { BATCH, LoopControl } from './loop-control.ts'
+import { BATCH, COUNT, LoopControl } from './loop-control.ts'
 import { SharedCounters } from './shared-counters.ts'
 import { clockOffset } from './thread-clock.ts'
 import type { SharedControl, SharedSocket } from './thread-sockets.ts'
@@ -58,6 +58,7 @@ export interface DatagramLoopReceiver {
 export class DatagramLoop {
   readonly #receiver: DatagramLoopReceiver
   readonly #control: LoopControl
+  readonly #words: Int32Array
   readonly #sockets: readonly LoopSocket[]
   readonly #poll: PollSet
   readonly #bell: WakeUp
@@ -75,6 +76,7 @@ export class DatagramLoop {
     this.#libc = calls
     this.#receiver = receiver
     this.#control = new LoopControl(options.control.words)
+    this.#words = this.#control.words
     this.#sockets = options.sockets.map((socket) => new LoopSocket(calls, socket))
     this.#from = this.#sockets[0]!
     this.#bell = new WakeUp(calls, options.control.wakeFd)
@@ -156,7 +158,9 @@ export class DatagramLoop {
     const socket = this.#sockets[i]!
     this.#control.begin(i)
     const count = socket.incoming.receive(socket.fd)
-    this.#control.take(count)
+    // Not by a call: a thread may end where a function begins, and the kernel has given these datagrams away.
+    this.#words[COUNT] = count
+    this.#control.countBatch()
     socket.isReady = count === BATCH
     if (count <= 0) return 0
     this.#handle(i, socket, count, -1)

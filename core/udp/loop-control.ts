@@ -12,7 +12,8 @@ export const CONTROL_BYTES = 64
 const STOP = 0
 const BEAT = 1
 const SOCKET = 2
-const COUNT = 3
+/** The word that says how many datagrams of the batch at hand there are. */
+export const COUNT = 3
 const AT = 4
 const ATTEMPTS = 5
 /** The doubles begin here. */
@@ -20,31 +21,31 @@ const DOUBLES = 32
 
 /** A view of the memory; each thread has its own. */
 export class LoopControl {
-  readonly #words: Int32Array
+  readonly words: Int32Array
   readonly #figures: Float64Array
 
   constructor(memory: SharedArrayBuffer) {
-    this.#words = new Int32Array(memory)
+    this.words = new Int32Array(memory)
     this.#figures = new Float64Array(memory, DOUBLES)
   }
 
   /** Asks the loop to end; it does within 50 ms, or at once when it is woken as well. */
   stop(): void {
-    Atomics.store(this.#words, STOP, 1)
+    Atomics.store(this.words, STOP, 1)
   }
 
   get isStopped(): boolean {
-    return Atomics.load(this.#words, STOP) !== 0
+    return Atomics.load(this.words, STOP) !== 0
   }
 
   /** Changes at least every 50 ms while the loop runs. */
   get beat(): number {
-    return Atomics.load(this.#words, BEAT)
+    return Atomics.load(this.words, BEAT)
   }
 
   /** The loop runs. */
   tick(): void {
-    this.#words[BEAT] = this.#words[BEAT]! + 1
+    this.words[BEAT] = this.words[BEAT]! + 1
   }
 
   /** Batches taken, and milliseconds that the loop did not wait, since the first loop began. */
@@ -60,27 +61,26 @@ export class LoopControl {
     this.#figures[1]! += milliseconds
   }
 
-  /** The socket whose batch is at hand; to be said before it is received. */
+  /** The socket whose batch is at hand; to be said before it is received, and its count is to be put in its word. */
   begin(socket: number): void {
-    this.#words[AT] = 0
-    this.#words[SOCKET] = socket
+    this.words[AT] = 0
+    this.words[SOCKET] = socket
   }
 
-  /** So many datagrams were received. */
-  take(count: number): void {
-    this.#words[COUNT] = count
+  /** A batch was received, its count being in its word already. */
+  countBatch(): void {
     this.#figures[0]!++
   }
 
   /** The i-th datagram of the batch is looked at from now on. */
   reach(i: number): void {
-    this.#words[AT] = i
+    this.words[AT] = i
   }
 
   /** The batch has been dealt with. */
   finish(): void {
-    this.#words[COUNT] = 0
-    this.#words[ATTEMPTS] = 0
+    this.words[COUNT] = 0
+    this.words[ATTEMPTS] = 0
   }
 
   /**
@@ -88,9 +88,9 @@ export class LoopControl {
    * which two loops have died is passed over by the third.
    */
   leftover(): { socket: number; count: number; skip: number } | undefined {
-    const count = this.#words[COUNT]!
+    const count = this.words[COUNT]!
     if (count <= 0) return undefined
-    const attempts = ++this.#words[ATTEMPTS]!
-    return { socket: this.#words[SOCKET]!, count, skip: attempts > 1 ? this.#words[AT]! : -1 }
+    const attempts = ++this.words[ATTEMPTS]!
+    return { socket: this.words[SOCKET]!, count, skip: attempts > 1 ? this.words[AT]! : -1 }
   }
 }

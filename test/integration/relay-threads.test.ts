@@ -18,7 +18,8 @@ for (const way of THREADS) {
       await using rig = await EchoRig.open(way, ROUTED)
       const clients = await Promise.all(Array.from({ length: 4 }, () => rig.client()))
       const load = setInterval(() => {
-        for (const client of clients) client.talk(3)
+        // No more on its way than the kernel keeps: what is lost then is lost by the relay.
+        for (const client of clients) if (client.sent - client.received < 500) client.talk(3)
       }, 2)
       const { workers } = rig.relay
       for (let deaths = 1; deaths <= 5; deaths++) {

@@ -18,6 +18,9 @@ const START_MS = 8_000
 
 /** A thread that lived so long was no failure from the start. */
 const SOUND_MS = 10_000
+
+/** So many failures in a row are made up for at once; then there are pauses, the first of this length. */
+const AT_ONCE = 8
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
 
@@ -116,7 +119,8 @@ export class Supervisor {
     if (this.#isClosing || this.#looker === undefined) return
     this.restarts++
     this.#failures = livedMs >= SOUND_MS ? 0 : this.#failures + 1
-    const pause = this.#failures <= 1 ? 0 : FIRST_PAUSE_MS * 2 ** (this.#failures - 2)
+    const late = this.#failures - AT_ONCE
+    const pause = late <= 0 ? 0 : FIRST_PAUSE_MS * 2 ** (late - 1)
     this.#log.warn({ livedMs: Math.round(livedMs) }, `${this.#name} has ended and is replaced`)
     if (pause === 0) this.#spawn()
     else this.#respawn = setTimeout(() => this.#spawn(), Math.min(pause, LONGEST_PAUSE_MS))
