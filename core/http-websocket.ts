@@ -26,7 +26,13 @@ export async function addWebSockets(instance: FastifyInstance): Promise<void> {
   // Loaded here, since plugins' door leads past this file and most of what uses that has no listener.
   const { default: websocket } = await import('@fastify/websocket')
   await instance.register(websocket, {
-    options: { maxPayload: MAX_WEBSOCKET_MESSAGE, perMessageDeflate: false, handleProtocols },
+    options: {
+      maxPayload: MAX_WEBSOCKET_MESSAGE,
+      perMessageDeflate: false,
+      // A message a turn of the event loop: a read brings thousands of short ones, and calls' audio waits behind them.
+      allowSynchronousEvents: false,
+      handleProtocols,
+    },
     errorHandler: (error, socket, request) => {
       request.log.debug({ err: error }, 'websocket failed')
       socket.terminate()

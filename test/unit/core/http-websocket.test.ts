@@ -13,6 +13,7 @@ const ORIGIN = 'https://app.example'
 
 let http: FastifyInstance
 let url: string
+let heard: (turns: number) => void
 
 before(async () => {
   http = await createListener({
@@ -25,6 +26,21 @@ before(async () => {
   http.get('/plain', async () => 'plain')
   http.get('/echo', { websocket: true }, (socket) => {
     socket.on('message', (data) => socket.send(String(data)))
+  })
+  http.get('/turns', { websocket: true }, (socket) => {
+    let turns = 0
+    let messages = 0
+    let isCounted = false
+    socket.on('message', () => {
+      if (!isCounted) {
+        turns++
+        isCounted = true
+        setImmediate(() => {
+          isCounted = false
+        })
+      }
+      if (++messages === 100) heard(turns)
+    })
   })
   const refuse = async () => {
     throw new EdgeError('unauthorized', 'who are you?')
@@ -50,6 +66,16 @@ async function upgrade(path: string, origin = ORIGIN): Promise<string> {
 }
 
 describe('WebSockets on a listener', () => {
+  it('have a message a turn of the event loop, however many come at once', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/turns`)
+    await once(socket, 'open')
+    const { promise, resolve } = Promise.withResolvers<number>()
+    heard = resolve
+    for (let i = 0; i < 100; i++) socket.send('x')
+    assert.ok((await promise) > 50)
+    socket.terminate()
+  })
+
   it('need a path that is always the same', async () => {
     const options = { log: pino({ level: 'silent' }), bodyLimit: 1024, maxConnections: 1 }
     const other = await createListener({ ...options, origins: [], guarded: false })
