@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { type AudioFrame, EdgeError, type InferenceBridge } from 'earshot'
 import { checkInferenceBridge, eventually, FakeCall, pluginContext } from 'earshot/testing'
 import { load } from '../../../core/config/load.ts'
@@ -137,6 +139,30 @@ test('the guide’s config is right in a folder of an author’s own', async () 
     const { order } = await load(join(folder, 'edge.config.json'), {})
     assert.equal(order.find(({ id }) => id === 'bridge')?.plugin.name, 'http-turns')
   } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('the guide’s test passes as it is shown', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'earshot-bridge-'))
+  cpSync(EXAMPLE, folder, { recursive: true })
+  const backend = createServer((request, response) => void request.pipe(response)).listen(0, '127.0.0.1')
+  try {
+    await once(backend, 'listening')
+    const address = backend.address()
+    assert.ok(address !== null && typeof address === 'object')
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(ROOT, join(folder, 'node_modules', 'earshot'))
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    const code = shown('js')[0] ?? ''
+    writeFileSync(join(folder, 'bridge.test.js'), code.replace(':7000/', `:${address.port}/`))
+    const { NODE_TEST_CONTEXT: _context, ...env } = process.env
+    const { stdout } = await promisify(execFile)(process.execPath, ['--test'], { cwd: folder, env })
+    assert.match(stdout, /fail 0\b/)
+    assert.match(stdout, /pass [1-9]/)
+  } finally {
+    backend.closeAllConnections()
+    backend.close()
     rmSync(folder, { recursive: true })
   }
 })
