@@ -31,8 +31,6 @@ export async function connectWebSocket(
       maxPayload: maxMessageBytes,
       // Audio hardly compresses, in base64 neither, and the contexts would cost more memory than a call.
       perMessageDeflate: false,
-      // One message a turn of the event loop: a read brings thousands, and all calls share the thread.
-      allowSynchronousEvents: false,
       // A message a turn of the event loop: a read brings thousands of short ones, and calls' audio waits behind them.
       allowSynchronousEvents: false,
     })
