@@ -80,6 +80,20 @@ describe('a backend that fails', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
+  it('by a flood is read one event a turn of the event loop', async () => {
+    await using rig = await Rig.start()
+    await rig.untilTold('session.created')
+    for (let n = 0; n < 1000; n++) rig.peer.socket.send('{"type":"flood"}')
+    let told = rig.told.length
+    let most = 0
+    while (told <= 1000) {
+      await new Promise((resolve) => setImmediate(resolve))
+      most = Math.max(most, rig.told.length - told)
+      told = rig.told.length
+    }
+    assert.ok(most <= 2, `${most} in a turn`)
+  })
+
   it('by nothing but thinking: it is waited for', async () => {
     await using rig = await Rig.start({}, { idleTimeoutMs: 60 })
     let pings = 0

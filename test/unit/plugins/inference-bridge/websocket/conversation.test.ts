@@ -23,6 +23,7 @@ async function converse(autoPong: boolean, heartbeatMs: number) {
   return {
     call,
     pings: () => pings,
+    server,
     run: () => new Conversation(socket, call, { rate: 24000, readAheadMs: 1000, heartbeatMs }).run(),
     close: () => new Promise((resolve) => server.close(resolve)),
   }
@@ -33,6 +34,22 @@ describe('a conversation', () => {
     const { call, run, close } = await converse(false, 10)
     await assert.rejects(run(), (error) => error instanceof EdgeError && error.code === 'bridge_timeout')
     call.close()
+    await close()
+  })
+
+  test('reads a message a turn of the event loop, however many come at once', async () => {
+    const { call, run, server, close } = await converse(true, 5000)
+    const over = run()
+    for (const client of server.clients) for (let n = 0; n < 1000; n++) client.send('{"type":"flood"}')
+    let most = 0
+    for (let sent = 0; sent < 1000; ) {
+      await new Promise((resolve) => setImmediate(resolve))
+      most = Math.max(most, call.sent.length - sent)
+      sent = call.sent.length
+    }
+    assert.ok(most <= 2, `${most} in a turn`)
+    call.close()
+    await over
     await close()
   })
 
