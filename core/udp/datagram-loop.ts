@@ -39,7 +39,7 @@ export interface DatagramLoopOptions {
 
 /** Who decides. What it throws costs the datagram at hand. */
 export interface DatagramLoopReceiver {
-  /** bytes[start, end) came to a socket; HEAD_ROOM bytes in front may be written. `now` is read once a batch. */
+  /** bytes[start, end) came to a socket; HEAD_ROOM bytes in front may be written. `now` is read once a turn. */
   onDatagram(
     socket: number,
     now: number,
@@ -106,7 +106,7 @@ export class DatagramLoop {
   run(): void {
     const left = this.#control.leftover()
     const socket = left && this.#sockets[left.socket]
-    if (left && socket) this.#handle(left.socket, socket, left.count, left.skip)
+    if (left && socket) this.#handle(left.socket, socket, left.count, left.skip, this.now())
     let since = this.now()
     while (!this.#control.isStopped) since = this.#turn(since)
   }
@@ -116,7 +116,7 @@ export class DatagramLoop {
    * thread where a function begins, and a bare loop around native calls has no such place.
    */
   #turn(since: number): number {
-    const taken = this.#takeAll()
+    const taken = this.#takeAll(since)
     this.#control.tick()
     this.#receiver.onTick(since)
     const before = this.now()
@@ -128,9 +128,9 @@ export class DatagramLoop {
     return this.now()
   }
 
-  #takeAll(): number {
+  #takeAll(now: number): number {
     let taken = 0
-    for (let i = 0; i < this.#sockets.length; i++) if (this.#sockets[i]!.isReady) taken += this.#take(i)
+    for (let i = 0; i < this.#sockets.length; i++) if (this.#sockets[i]!.isReady) taken += this.#take(i, now)
     return taken
   }
 
@@ -154,7 +154,7 @@ export class DatagramLoop {
   }
 
   /** A batch that is not full has emptied the socket: asking again would be answered with nothing. */
-  #take(i: number): number {
+  #take(i: number, now: number): number {
     const socket = this.#sockets[i]!
     this.#control.begin(i)
     const count = socket.incoming.receive(socket.fd)
@@ -163,12 +163,11 @@ export class DatagramLoop {
     this.#control.countBatch()
     socket.isReady = count === BATCH
     if (count <= 0) return 0
-    this.#handle(i, socket, count, -1)
+    this.#handle(i, socket, count, -1, now)
     return count
   }
 
-  #handle(i: number, socket: LoopSocket, count: number, skip: number): void {
-    const now = this.now()
+  #handle(i: number, socket: LoopSocket, count: number, skip: number, now: number): void {
     this.#from = socket
     for (let slot = 0; slot < count; slot++) {
       if (slot === skip) continue
