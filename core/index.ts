@@ -70,6 +70,7 @@ export type { Cidr } from './wire/cidr.ts'
 export { inCidrs, parseCidr } from './wire/cidr.ts'
 export type { PacketKind } from './wire/demux.ts'
 export { packetKind } from './wire/demux.ts'
+export { inPorts, type PortRange, parsePortRange } from './wire/ports.ts'
 export { readSpp, SPP_LENGTH, writeSpp } from './wire/spp.ts'
 export {
   readStun,

@@ -6,12 +6,12 @@ import {
   type Problem,
   parseAddress,
   parseCidr,
+  parsePortRange,
   type Static,
   Type,
 } from '../../core/index.ts'
 import { ClustersOption, checkClusters, InternalOption, SpreadOption } from './cluster-options.ts'
 import { checkListen, ListenOption, notAnAddress } from './listen-option.ts'
-import { parsePortRange } from './pure/allowed-routes.ts'
 
 /** The schema of the relay's options. */
 export const Options = Type.Object({

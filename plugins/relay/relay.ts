@@ -5,6 +5,7 @@ import {
   type Context,
   framing,
   keysOf,
+  parsePortRange,
   type RecoveryStore,
   type RoutingCodec,
 } from '../../core/index.ts'
@@ -14,7 +15,6 @@ import type { ForwarderEvents } from './forwarder.ts'
 import { LocalLookUps } from './local-look-ups.ts'
 import { machineAddresses } from './machine-addresses.ts'
 import type { RelayPluginOptions } from './options.ts'
-import { parsePortRange } from './pure/allowed-routes.ts'
 import { HopTable } from './pure/hop-table.ts'
 import { ingressAddresses } from './pure/listen-addresses.ts'
 import { OtherClusters } from './pure/other-clusters.ts'

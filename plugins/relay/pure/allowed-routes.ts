@@ -1,22 +1,7 @@
 /** Where the relay may send: decoded and recovered routes inside the operator's CIDRs and ports, never to itself. */
 
-import { type Address, type Cidr, inCidrs, parseCidr } from '../../../core/index.ts'
+import { type Address, type Cidr, inCidrs, inPorts, type PortRange, parseCidr } from '../../../core/index.ts'
 import type { DropReason } from './drop-reasons.ts'
-
-/** An inclusive range of ports. */
-export interface PortRange {
-  readonly first: number
-  readonly last: number
-}
-
-/** A range from `3479` or `1024-65535`; undefined when it is none, is empty or contains port 0. */
-export function parsePortRange(text: string): PortRange | undefined {
-  const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text)
-  if (!match) return undefined
-  const first = Number(match[1])
-  const last = Number(match[2] ?? match[1])
-  return first < 1 || last > 65_535 || first > last ? undefined : { first, last }
-}
 
 /** How to make the check. */
 export interface AllowedRoutesOptions {
@@ -46,7 +31,7 @@ export class AllowedRoutes {
   refusal(cluster: number, address: Address): DropReason | undefined {
     if (cluster !== this.#cluster) return 'foreign_cluster'
     if (this.isOwn(address)) return 'own_address'
-    if (address.port < this.#ports.first || address.port > this.#ports.last) return 'route_not_allowed'
+    if (!inPorts(this.#ports, address.port)) return 'route_not_allowed'
     if (!isUnicast(address)) return 'route_not_allowed'
     return inCidrs(this.#ranges, address) ? undefined : 'route_not_allowed'
   }

@@ -1,7 +1,6 @@
 /** The transceiver's `control` options, as its operator writes them. */
 
-import { type Problem, parseCidr, type Static, Type } from '../../../core/index.ts'
-import { parsePorts } from './allowed-owners.ts'
+import { type Problem, parseCidr, parsePortRange, type Static, Type } from '../../../core/index.ts'
 
 /** The schema of `control`. */
 export const ControlOptions = Type.Object(
@@ -47,7 +46,7 @@ export function checkControl({ allow }: ControlOptions): Problem[] {
       hint: 'for example 10.0.0.0/8 or fd00::/8',
     })
   }
-  if (!parsePorts(allow.ports)) {
+  if (!parsePortRange(allow.ports)) {
     problems.push({
       pointer: '/allow/ports',
       message: `"${allow.ports}" is neither a port nor a range of ports`,

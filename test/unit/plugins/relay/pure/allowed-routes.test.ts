@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AllowedRoutes, parsePortRange } from '../../../../../plugins/relay/pure/allowed-routes.ts'
+import { AllowedRoutes } from '../../../../../plugins/relay/pure/allowed-routes.ts'
 import { at } from '../simulated-relay.ts'
 
 function allowed(...cidrs: string[]): AllowedRoutes {
@@ -11,14 +11,6 @@ function allowed(...cidrs: string[]): AllowedRoutes {
     own: [at('10.0.0.4:3480')],
   })
 }
-
-test('a port or a range of ports', () => {
-  assert.deepEqual(parsePortRange('3479'), { first: 3479, last: 3479 })
-  assert.deepEqual(parsePortRange('1024-65535'), { first: 1024, last: 65535 })
-  for (const wrong of ['', '0', '65536', '5-4', '0-9', '-5', '5-', '1,2', ' 5', '1e3', '123456']) {
-    assert.equal(parsePortRange(wrong), undefined, wrong)
-  }
-})
 
 test('every IPv6 address is not every IPv4 address, nor the other way round', () => {
   assert.equal(allowed('::/0').refusal(1, at('10.0.0.1:3479')), 'route_not_allowed')
