@@ -46,6 +46,15 @@ export interface FloodReport {
   readonly answers: number
 }
 
+/** How the relay is to be. */
+export interface FloodedRelayOptions {
+  readonly way: string
+  readonly calls: number
+  readonly cpus: readonly number[]
+  /** The URL of its recovery store; without it the store knows nobody. */
+  readonly redis: string | undefined
+}
+
 /** The relay under floods. Close it. */
 export class FloodedRelay implements AsyncDisposable {
   readonly #child: ChildProcess
@@ -66,9 +75,10 @@ export class FloodedRelay implements AsyncDisposable {
     this.#ufrag = () => codec.encode({ cluster: 1, address, session: Buffer.alloc(8, 1) }, 'ufrag')
   }
 
-  /** Starts a relay that works in this way, on these processors. Rejects when it does not come up. */
-  static async start(libc: Libc, way: string, calls: number, cpus: readonly number[]): Promise<FloodedRelay> {
+  /** Starts one. Rejects when it does not come up. */
+  static async start(libc: Libc, { way, calls, cpus, redis }: FloodedRelayOptions): Promise<FloodedRelay> {
     const program = [process.execPath, join(import.meta.dirname, 'relay-process.ts'), way]
+    if (redis !== undefined) program.push(redis)
     const child = spawnPinned(cpus, program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const [ready] = await Promise.race([
       once(child, 'message'),

@@ -1,4 +1,7 @@
-/** A relay as a process of its own, with a store that knows nobody and counts who asks. Its way is the first argument. */
+/**
+ * A relay as a process of its own, which counts how often its store is asked. Its way is the first argument, its Redis
+ * the second; without one it has a store that knows nobody.
+ */
 
 import type { RecoveryStore } from '../../core/index.ts'
 import { pluginContext } from '../../core/testing/plugin-context.ts'
@@ -6,6 +9,7 @@ import { startRelay } from '../../plugins/relay/relay.ts'
 import { SealedCodec } from '../../plugins/routing-codec/sealed/codec.ts'
 import { LOAD_KEY } from '../bench/relay/load-protocol.ts'
 import { bound, total, WAYS } from '../integration/support/relay-ways.ts'
+import { startStore } from '../unit/plugins/redis-recovery/rig.ts'
 
 /** What it tells when it is asked, and once at its start. */
 export interface RelayFigures {
@@ -19,17 +23,21 @@ export interface RelayFigures {
   readonly flows: number
 }
 
+const NOBODY: RecoveryStore = { remember: () => {}, forget: () => {}, recall: async () => undefined }
+
+const [wanted, redis] = process.argv.slice(2)
+const store = redis === undefined ? NOBODY : (await startStore({ url: redis })).store
 let asked = 0
 const recovery: RecoveryStore = {
-  remember: () => {},
-  forget: () => {},
-  recall: async () => {
+  remember: (...entry) => store.remember(...entry),
+  forget: (...entry) => store.forget(...entry),
+  recall: (...question) => {
     asked++
-    return undefined
+    return store.recall(...question)
   },
 }
-const way = WAYS.find(({ name }) => name === process.argv[2])
-if (way === undefined) throw new Error(`there is no way "${process.argv[2]}"`)
+const way = WAYS.find(({ name }) => name === wanted)
+if (way === undefined) throw new Error(`there is no way "${wanted}"`)
 const relay = await startRelay(
   {
     ...way.options,

@@ -5,7 +5,7 @@
  *     npm run flood -- --way "in a thread" --calls 100 --seconds 5
  *
  * Exit codes: 0 all held; 1 it could not run; 2 calls lost more than 0.1%, or were not whole a second after the end,
- * memory grew, the store was asked more often than its share, or a flood was answered. Figures of a machine that does
+ * memory grew, Redis was asked more often than its share or holds more than the calls, or a flood was answered. Figures of a machine that does
  * something else as well mean little. Linux.
  */
 
@@ -13,6 +13,8 @@ import { setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { allowedCpus, pinThread } from '../../core/ffi/cpus.ts'
 import { libc } from '../../core/ffi/libc.ts'
+import { findProgram } from '../needs.ts'
+import { RedisServer } from '../peers/redis-server.ts'
 import { faultsOf } from './bounds.ts'
 import { FloodedRelay, type FloodReport } from './flooded-relay.ts'
 import { KINDS } from './kinds.ts'
@@ -46,7 +48,13 @@ async function main(): Promise<number> {
   const own = cpus.at(-1)!
   // The relay has what is left; on a single processor they share it.
   const others = cpus.length > 1 ? cpus.slice(0, -1) : cpus
-  await using relay = await FloodedRelay.start(calls, values.way, Number(values.calls), others)
+  await using redis = findProgram('redis') ? await RedisServer.start() : undefined
+  await using relay = await FloodedRelay.start(calls, {
+    way: values.way,
+    calls: Number(values.calls),
+    cpus: others,
+    redis: redis?.url,
+  })
   pinThread(calls, own)
   // As the relay has it: otherwise the load would wait for neighbours, and measure that.
   if (process.getuid?.() === 0) setPriority(-15)
@@ -64,6 +72,12 @@ async function main(): Promise<number> {
       console.log([line(report), ...faults].join('\n  WRONG: '))
       isWrong ||= faults.length > 0
     }
+  }
+  if (redis === undefined) console.log('\nno Redis here: the store knew nobody')
+  else {
+    const keys = Number(await redis.command('DBSIZE'))
+    console.log(`\nRedis holds ${keys} entries`)
+    isWrong ||= keys > Number(values.calls)
   }
   return isWrong ? 2 : 0
 }
