@@ -154,7 +154,7 @@ edge.config.json:1:96 /plugins/phone/options/lins
     config: `{ "http": { "zzzzzz": 1 }, "plugins": {} }`,
     prints: `edge.config.json:1:13 /http/zzzzzz
     unknown option "zzzzzz"
-    known options: listen, tls, keys, origins, bodyLimit`,
+    known options: listen, tls, keys, origins, bodyLimit, maxConnections`,
   },
   {
     name: 'a mistyped option of a plugin, and the one it hides',
@@ -545,10 +545,10 @@ edge.config.json:5:16 /plugins/1st
     config: `{ "http": { "__proto__": {}, "constructor": 1 }, "plugins": {} }`,
     prints: `edge.config.json:1:13 /http/__proto__
     unknown option "__proto__"
-    known options: listen, tls, keys, origins, bodyLimit
+    known options: listen, tls, keys, origins, bodyLimit, maxConnections
 edge.config.json:1:30 /http/constructor
     unknown option "constructor"
-    known options: listen, tls, keys, origins, bodyLimit`,
+    known options: listen, tls, keys, origins, bodyLimit, maxConnections`,
   },
 ]
 
