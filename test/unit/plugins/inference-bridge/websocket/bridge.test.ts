@@ -4,9 +4,9 @@ import { describe, test } from 'node:test'
 import { type Meter, metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { EdgeError } from '../../../../../core/errors.ts'
+import { sampleFrame } from '../../../../../core/testing/bridge/in-call.ts'
 import { eventually } from '../../../../../core/testing/check.ts'
 import { FakeCall } from '../../../../../core/testing/fake-call.ts'
-import { sampleFrame } from '../../../../../core/testing/bridge/in-call.ts'
 import { checkInferenceBridge } from '../../../../../core/testing/inference-bridge.ts'
 import {
   type BridgeContext,
