@@ -2,9 +2,11 @@
 
 import {
   type Address,
+  bareFraming,
   type Context,
   framing,
   keysOf,
+  parseAddress,
   parsePortRange,
   type RecoveryStore,
   type RoutingCodec,
@@ -16,6 +18,7 @@ import { LocalLookUps } from './local-look-ups.ts'
 import { machineAddresses } from './machine-addresses.ts'
 import type { RelayPluginOptions } from './options.ts'
 import { HopTable } from './pure/hop-table.ts'
+import { NAT_FLOWS } from './pure/limits.ts'
 import { ingressAddresses } from './pure/listen-addresses.ts'
 import { OtherClusters } from './pure/other-clusters.ts'
 import { type RelayOptions, relayState } from './pure/relay-state.ts'
@@ -78,11 +81,14 @@ class Start {
   async inEventLoop(): Promise<Relay> {
     const { udp, log } = this.#context
     let around: Around | undefined
-    const worker = await eventLoopWorker(udp, this.#options, log, (sockets) => {
+    const worker = await eventLoopWorker(udp, this.#options, log, (sockets, servers) => {
       const hops = new HopTable(sockets.locals)
       around = this.#around(hops.names, hops.proxies)
       const { spans, recovery } = around
-      const onFlowEnd: RelayOptions['onFlowEnd'] = (flow) => spans.ended(performance.now(), flow)
+      const onFlowEnd: RelayOptions['onFlowEnd'] = (flow, reference) => {
+        spans.ended(performance.now(), flow)
+        servers?.ended(reference)
+      }
       const clusters = this.#otherClusters(sockets)
       const state = relayState({ ...this.#rules([sockets], 1), hops, clusters, onFlowEnd })
       const lookUps = recovery && new LocalLookUps(state, recovery, this.#seed)
@@ -117,13 +123,15 @@ class Start {
   }
 
   #rules(sockets: readonly RelaySockets[], workers: number): RelayOptions {
-    const { allow, maxFlows } = this.#options
+    const { allow, maxFlows, defaultUpstream } = this.#options
+    const isNat = this.#options.framing === 'nat'
     return {
       codec: this.#services.codec,
-      framing: framing(keysOf(this.#options.framing), 'up'),
+      framing: isNat ? bareFraming : framing(keysOf(this.#options.framing), 'up'),
+      ...(defaultUpstream === undefined ? {} : { fallback: parseAddress(defaultUpstream)! }),
       answering: framing(keysOf(this.#options.framing), 'down'),
       locals: sockets[0]!.locals,
-      maxFlows: Math.ceil(maxFlows / workers),
+      maxFlows: isNat ? Math.min(maxFlows, NAT_FLOWS) : Math.ceil(maxFlows / workers),
       seed: this.#seed,
       cluster: this.#context.node.cluster,
       cidrs: allow.cidrs,

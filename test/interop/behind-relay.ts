@@ -57,7 +57,7 @@ async function check(credentials: Credentials): Promise<void> {
   await using client = await TestClient.open()
   const [peer, sdp] = await answer(client.offer, port, ufrag)
   if (ufrag !== undefined) assert.match(sdp, new RegExp(`^a=ice-ufrag:${ufrag}\r?$`, 'm'))
-  client.accept({ sdp: await throughRelay(relay, sdp) })
+  client.accept({ sdp: throughRelay(relay, sdp) })
   await client.connected()
   await converseWith(client, relay, server)
   // The server's other end is the relay's socket, and has been all along.

@@ -18,7 +18,9 @@ export type DcepMessage =
 
 /** Reads a DCEP message. */
 export function readDcep(data: Buffer): DcepMessage {
-  if (data[0] === ACK && data.length === 1) return { type: 'ack' }
+  // One byte (RFC 8832 §5.2); Pion sends three more, which are 0.
+  if (data[0] === ACK && (data.length === 1 || (data.length === 4 && data.readUIntBE(1, 3) === 0)))
+    return { type: 'ack' }
   if (data[0] !== OPEN || data.length < OPEN_HEADER) return undefined
   const labelLength = data.readUInt16BE(8)
   const protocolLength = data.readUInt16BE(10)

@@ -109,3 +109,21 @@ test('the README’s example is a good config', async () => {
   assert.deepEqual(checkOptions({ ...GOOD, ...options }), [])
   assert.ok(complete(options))
 })
+
+test('the configs of the guide to several clusters are good, and nat stands alone', async () => {
+  const guide = await readFile('docs/guides/global-relay.md', 'utf8')
+  const configs = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!))
+  assert.equal(configs.length, 2)
+  for (const { plugins } of configs) {
+    assert.deepEqual(pointers(plugins.relay.options), [])
+    assert.ok(complete(plugins.relay.options))
+  }
+  assert.deepEqual(pointers({ framing: 'nat', defaultUpstream: '10.0.0.9:5000' }), [])
+  assert.deepEqual(pointers({ framing: 'nat', clusters: { 2: 'two:3490' } }), ['/framing'])
+  assert.deepEqual(pointers({ defaultUpstream: '10.0.0.9:5000' }), ['/defaultUpstream'])
+  assert.deepEqual(pointers({ clusters: { 2: 'two' }, spread: 'x' }), ['/clusters/2', '/spread'])
+  assert.deepEqual(pointers({ internal: { listen: '0.0.0.0:1', cidrs: ['x'] } }), [
+    '/internal/listen',
+    '/internal/cidrs/0',
+  ])
+})

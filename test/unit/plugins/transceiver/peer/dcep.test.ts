@@ -20,6 +20,11 @@ test('the protocol behind the label is no part of it', () => {
   assert.deepEqual(readDcep(message), { type: 'open', label: 'ab' })
 })
 
+test('an ACK may be padded to four bytes, as Pion does', () => {
+  assert.deepEqual(readDcep(Buffer.of(2, 0, 0, 0)), { type: 'ack' })
+  assert.equal(readDcep(Buffer.of(2, 0, 0, 1)), undefined)
+})
+
 test('what is neither, or not whole, is nothing', () => {
   const long = writeDcepOpen('ab')
   long.writeUInt16BE(3, 8)
