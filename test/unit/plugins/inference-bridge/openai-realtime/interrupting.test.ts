@@ -25,7 +25,7 @@ describe('speech over an answer', () => {
     ])
   })
 
-  it('truncates at the millisecond that was sent, rounded down, and tells the client (field report 30)', () => {
+  it('truncates at the millisecond that was sent, rounded down, and tells the client (voice 30)', () => {
     const translation = sounding()
     translation.fromBackend(SPEECH)
     assert.deepEqual(short(translation.flushed(played([tag(), 339.9]))), [`${TRUNCATE} 339`, CLEARED])
@@ -37,7 +37,7 @@ describe('speech over an answer', () => {
     assert.deepEqual(short(translation.flushed(played([tag(), 120]))), [`${TRUNCATE} 100`, CLEARED])
   })
 
-  it('before the first frame cancels, and truncates nothing (field report 29)', () => {
+  it('before the first frame cancels, and truncates nothing (voice 29)', () => {
     const translation = speaking(greeted(), 1000)
     translation.fromBackend(SPEECH)
     assert.deepEqual(short(translation.flushed(played([tag(), 0]))), [CANCEL, CLEARED])

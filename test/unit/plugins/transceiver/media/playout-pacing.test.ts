@@ -42,7 +42,7 @@ describe('pacing', () => {
     assert.equal(rig.time.pending, 0)
   })
 
-  test('learns a cushion from frames that come late, and makes no gaps from then on', () => {
+  test('voice 32: learns a cushion from frames that come late, and makes no gaps from then on', () => {
     const random = new Prng(7)
     for (let round = 0; round < 20; round++) {
       const rig = started('opus')
