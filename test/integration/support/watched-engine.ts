@@ -31,8 +31,8 @@ export class WatchedEngine implements UdpEngine {
 
 /** A port of it. */
 export class WatchedPort implements UdpPort {
-  /** How many datagrams came to addresses that it has left. */
-  lateArrivals = 0
+  /** Datagrams that came to addresses that it has left. */
+  readonly late: Buffer[] = []
   readonly #options: UdpOptions
   readonly #watch: Watch
   /** The last one is in use; the others stay open so that their addresses are not given again. */
@@ -82,11 +82,11 @@ export class WatchedPort implements UdpPort {
       ...this.#options,
       address,
       onDatagram: (datagram) => {
+        const { bytes, start, end, source } = datagram
         if (opened !== this.#current) {
-          this.lateArrivals++
+          this.late.push(Buffer.from(bytes.subarray(start, end)))
           return
         }
-        const { bytes, start, end, source } = datagram
         this.#watch('in', this, bytes, start, end, source)
         this.#options.onDatagram(datagram)
       },
