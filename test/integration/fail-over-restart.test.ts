@@ -89,11 +89,14 @@ describe('a restarted relay with Redis', { skip: skipWithout('redis') }, () => {
     await using call = await open()
     await redis.kill()
     await call.kill()
-    await call.relay.restart()
-    await assertByCheck(call)
-    assert.ok((await call.relay.metric('relay_look_ups_total', { result: 'failed' })) >= 1)
-    await report(t, call, 'relay restarted, Redis killed before')
-    await redis.start()
+    try {
+      await call.relay.restart()
+      await assertByCheck(call)
+      assert.ok((await call.relay.metric('relay_look_ups_total', { result: 'failed' })) >= 1)
+      await report(t, call, 'relay restarted, Redis killed before')
+    } finally {
+      await redis.start()
+    }
   })
 
   it('and Redis killed with it and started again, empty: by the next check, and Redis knows the call again', async (t) => {
