@@ -96,10 +96,13 @@ export class Routes<S> {
     const place = this.#places.find(path) ?? this.#places.add(path, session)
     if (place.claimant === session) place.claimant = undefined
     if (place.incumbent !== session) {
+      const { claimant } = place
+      place.claimant = undefined
       if (place.other !== undefined && place.other !== session) this.#vacate(place, place.other)
       place.other = place.incumbent
       place.otherConfirmed = place.incumbentConfirmed
       place.incumbent = session
+      place.claimant = claimant
     }
     place.incumbentConfirmed = true
     this.#hold(session).places.add(place)

@@ -124,6 +124,23 @@ test('a third client of an address can be shown to be there, and pushes nobody o
   assert.deepEqual(table.size, NOTHING)
 })
 
+test('a claim that waits is kept while another client is shown to be there, and takes nobody along when it goes', () => {
+  const { table, sessions } = routes('a', 'b', 'c', 'd')
+  const [a, b, c, d] = sessions
+  for (const session of [a!, b!]) table.confirm(HERE, session)
+  table.claim(HERE, d!)
+  table.confirm(HERE, c!)
+  assert.deepEqual(
+    ['b', 'c', 'd'].map((name) => reaches(table, name)),
+    ['b', 'c', 'd'],
+  )
+  table.remove(d!)
+  assert.deepEqual(
+    ['b', 'c'].map((name) => reaches(table, name)),
+    ['b', 'c'],
+  )
+})
+
 test('among claims the oldest makes room', () => {
   const { table, sessions } = routes('a', 'b', 'c')
   for (const session of sessions) table.claim(HERE, session)
