@@ -5,9 +5,9 @@ import type { Logger } from 'pino'
 import type { RootConfig } from './config/root-schema.ts'
 import type { NodeIdentity } from './plugin.ts'
 import { Address } from './wire/address.ts'
-import { inCidrs, parseCidr } from './wire/cidr.ts'
+import { inCidrs, parseCidrs } from './wire/cidr.ts'
 
-const PRIVATE = [
+const PRIVATE = parseCidrs([
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
@@ -17,7 +17,7 @@ const PRIVATE = [
   '::1/128',
   'fc00::/7',
   'fe80::/10',
-].flatMap((text) => parseCidr(text) ?? [])
+])
 
 /** One line with the URL, to open where there is a page (`hasPage`), and one that says ready. */
 export function announce(

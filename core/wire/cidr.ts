@@ -28,6 +28,11 @@ export function parseCidr(text: string): Cidr | undefined {
   return { network, mask }
 }
 
+/** The ranges of texts that are known to be good; what is none is left out. */
+export function parseCidrs(texts: readonly string[]): Cidr[] {
+  return texts.flatMap((text) => parseCidr(text) ?? [])
+}
+
 /** Whether the address lies in one of the ranges. An IPv6 range holds no IPv4 address: ::/0 is not the whole world. */
 export function inCidrs(ranges: readonly Cidr[], a: Address): boolean {
   for (const { network: n, mask: m } of ranges) {

@@ -4,7 +4,7 @@ import {
   type Address,
   type Datagram,
   parseAddress,
-  parseCidr,
+  parseCidrs,
   type UdpEngine,
   type UdpPort,
 } from '../../core/index.ts'
@@ -46,7 +46,7 @@ export async function openClusterSockets(
     while (clusters && spread.length < SPREAD)
       spread.push(await open(behind(base, spread.length), onTransceiver))
     const outputs: RelayOutputs = {
-      trusted: (internal?.cidrs ?? []).flatMap((cidr) => parseCidr(cidr) ?? []),
+      trusted: parseCidrs(internal?.cidrs ?? []),
       across: (port, bytes, start, end, to) => spread[port]?.send(bytes, start, end, to),
       back: (bytes, start, end, to) => listener?.send(bytes, start, end, to),
     }

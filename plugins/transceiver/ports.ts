@@ -7,7 +7,7 @@ import {
   framing,
   keysOf,
   parseAddress,
-  parseCidr,
+  parseCidrs,
 } from '../../core/index.ts'
 import { ControlListener } from './control/listener.ts'
 import type { TransceiverOptions } from './options.ts'
@@ -31,7 +31,7 @@ export async function openPorts(
 ): Promise<Ports> {
   const address = parseAddress(options.listen)
   if (!address) throw new EdgeError('config_invalid', `"${options.listen}" is not an ip:port`)
-  const relays = options.relays.flatMap((cidr) => parseCidr(cidr) ?? [])
+  const relays = parseCidrs(options.relays)
   const frames = framing(keysOf(options.framing), 'down')
   for (let tries = 1; ; tries++) {
     const socket = await TransceiverSocket.open(

@@ -1,6 +1,6 @@
 /** Where the relay may send: decoded and recovered routes inside the operator's CIDRs and ports, never to itself. */
 
-import { type Address, type Cidr, inCidrs, inPorts, type PortRange, parseCidr } from '../../../core/index.ts'
+import { type Address, AllowedAddresses, type PortRange } from '../../../core/index.ts'
 import type { DropReason } from './drop-reasons.ts'
 
 /** How to make the check. */
@@ -16,24 +16,20 @@ export interface AllowedRoutesOptions {
 /** Decides on routes and on clients' addresses. */
 export class AllowedRoutes {
   readonly #cluster: number
-  readonly #ports: PortRange
   readonly #own: readonly Address[]
-  readonly #ranges: readonly Cidr[]
+  readonly #allowed: AllowedAddresses
 
   constructor(options: AllowedRoutesOptions) {
     this.#cluster = options.cluster
-    this.#ports = options.ports
     this.#own = options.own
-    this.#ranges = options.cidrs.map(parseCidr).filter((range) => range !== undefined)
+    this.#allowed = new AllowedAddresses(options.cidrs, options.ports)
   }
 
   /** Why a route may not be used, or undefined when it may. */
   refusal(cluster: number, address: Address): DropReason | undefined {
     if (cluster !== this.#cluster) return 'foreign_cluster'
     if (this.isOwn(address)) return 'own_address'
-    if (!inPorts(this.#ports, address.port)) return 'route_not_allowed'
-    if (!isUnicast(address)) return 'route_not_allowed'
-    return inCidrs(this.#ranges, address) ? undefined : 'route_not_allowed'
+    return isUnicast(address) && this.#allowed.has(address) ? undefined : 'route_not_allowed'
   }
 
   /** Whether it leads to the relay itself. */

@@ -4,10 +4,15 @@
  */
 
 import type { FastifyInstance } from 'fastify'
-import type { Address, Context, RoutingCodec } from '../../../core/index.ts'
+import {
+  type Address,
+  AllowedAddresses,
+  type Context,
+  parsePortRange,
+  type RoutingCodec,
+} from '../../../core/index.ts'
 import type { CallDoor } from '../signaling/by-call-id.ts'
 import { passedCaller } from './admission.ts'
-import { AllowedOwners } from './allowed-owners.ts'
 import type { ControlListener } from './listener.ts'
 import type { ControlOptions } from './options.ts'
 import { observeOutcomes, outcomeCounters } from './outcomes.ts'
@@ -54,7 +59,7 @@ export async function startControl(
     return undefined
   }
   const keys = new ControlKeys(options.keys)
-  const owners = new AllowedOwners(options.allow)
+  const owners = new AllowedAddresses(options.allow.cidrs, parsePortRange(options.allow.ports)!)
   const client = new OwnerClient(keys)
   const splices = new Splices()
   context.onClose(() => {

@@ -8,9 +8,15 @@ import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
-import { type Address, addWebSockets, answerErrors, EdgeError, toAddress } from '../../../core/index.ts'
+import {
+  type Address,
+  type AllowedAddresses,
+  addWebSockets,
+  answerErrors,
+  EdgeError,
+  toAddress,
+} from '../../../core/index.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
-import type { AllowedOwners } from './allowed-owners.ts'
 import { PREFIX } from './owner-client.ts'
 import { Unproven } from './unproven.ts'
 
@@ -32,7 +38,7 @@ const LIMITS: ControlLimits = { headMs: 3000, requestMs: 5000, connections: 4096
 
 /** What the listener stands on once it serves. */
 export interface ServeOptions extends AdmissionOptions {
-  readonly owners: AllowedOwners
+  readonly owners: AllowedAddresses
   readonly log: Logger
   /** The largest body, in bytes. */
   readonly bodyLimit: number
@@ -46,7 +52,7 @@ export class ControlListener {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   readonly #unproven: Unproven<Socket>
-  #owners: AllowedOwners | undefined
+  #owners: AllowedAddresses | undefined
   #instance: FastifyInstance | undefined
 
   private constructor(server: Server, local: Address, unproven: number) {

@@ -8,6 +8,7 @@ import type { Span, Tracer } from '@opentelemetry/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   type Address,
+  type AllowedAddresses,
   type CallTracing,
   EdgeError,
   type Route,
@@ -15,7 +16,6 @@ import {
 } from '../../../core/index.ts'
 import type { AskedCall } from '../signaling/by-call-id.ts'
 import { parseCallId } from '../signaling/call-id.ts'
-import type { AllowedOwners } from './allowed-owners.ts'
 import { headersToPass } from './headers.ts'
 import type { OutcomeCounters } from './outcomes.ts'
 import { type OwnerAnswer, type OwnerClient, OwnerFault, type PassedRequest } from './owner-client.ts'
@@ -28,7 +28,7 @@ export interface PassOnOptions {
   readonly cluster: number
   /** What our own calls' routes say. */
   readonly own: Address
-  readonly owners: AllowedOwners
+  readonly owners: AllowedAddresses
   readonly client: OwnerClient
   readonly splices: Splices
   readonly counters: OutcomeCounters

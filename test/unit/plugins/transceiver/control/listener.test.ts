@@ -5,7 +5,18 @@ import { describe, it } from 'node:test'
 import { ControlListener } from '../../../../../plugins/transceiver/control/listener.ts'
 import { ControlKeys } from '../../../../../plugins/transceiver/control/signature.ts'
 import { DESCRIBED } from '../signaling/support.ts'
-import { type Asked, ask, BODY_LIMIT, CALL, newNonce, Owner, SECRET, signed, tell } from './support.ts'
+import {
+  type Asked,
+  ask,
+  BODY_LIMIT,
+  CALL,
+  inside,
+  newNonce,
+  Owner,
+  SECRET,
+  signed,
+  tell,
+} from './support.ts'
 
 async function assertRefused(owner: Owner, asked: Asked, what = asked.path): Promise<void> {
   const answer = await ask(owner.local, asked)
@@ -129,7 +140,7 @@ describe('everything else', () => {
   })
 
   it('that comes from elsewhere is cut off, signed or not', async () => {
-    await using owner = await Owner.open({ allow: { cidrs: ['127.0.0.2/32'], ports: '1-65535' } })
+    await using owner = await Owner.open({ owners: inside('127.0.0.2/32') })
     await assert.rejects(ask(owner.local, signed({})))
     assert.equal(owner.counters.served + owner.counters.refused, 0)
   })

@@ -15,7 +15,7 @@ import { address } from '../ice/support.ts'
 import { DESCRIBED } from '../signaling/support.ts'
 import { idAt, PublicSide } from './public-side.ts'
 import { Stranger } from './stranger.ts'
-import { LOCAL, Owner } from './support.ts'
+import { inside, Owner } from './support.ts'
 
 const mute = (): Promise<Stranger> => Stranger.open(createTcpServer((socket) => socket.on('error', () => {})))
 
@@ -187,17 +187,13 @@ describe('nobody is dialled', () => {
   it('outside of the CIDRs and ports that are allowed', async () => {
     await using stranger = await mute()
     const { port } = stranger.local
-    for (const allow of [
-      { cidrs: ['127.0.0.2/32'], ports: '1-65535' },
-      { cidrs: ['127.0.0.0/8'], ports: `${port + 1}` },
-      { cidrs: ['::/0'], ports: `${port}` },
-    ]) {
-      await using side = await PublicSide.open({ allow })
+    for (const owners of [inside('127.0.0.2/32'), inside('127.0.0.0/8', port + 1), inside('::/0', port)]) {
+      await using side = await PublicSide.open({ owners })
       assert.equal((await side.ask(idAt(stranger.local))).status, 404)
       assert.deepEqual(side.notAllowed, [stranger.local.toString()])
       assert.equal(side.counters.not_allowed, 1)
     }
-    await using all = await PublicSide.open({ allow: { cidrs: ['0.0.0.0/0'], ports: '1-65535' } })
+    await using all = await PublicSide.open({ owners: inside('0.0.0.0/0') })
     for (const where of [`0.0.0.0:${port}`, '127.0.0.1:0']) {
       assert.equal((await all.ask(idAt(address(where)))).status, 404)
     }
@@ -216,7 +212,7 @@ describe('nobody is dialled', () => {
 
   it('when the call is our own', async () => {
     await using stranger = await mute()
-    await using side = await PublicSide.open({ own: stranger.local, allow: LOCAL })
+    await using side = await PublicSide.open({ own: stranger.local })
     const id = side.calls.holds(idAt(stranger.local))
     assert.equal((await side.ask(id)).status, 200)
     assert.equal((await side.ask(idAt(stranger.local))).status, 404)

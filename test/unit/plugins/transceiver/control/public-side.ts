@@ -2,9 +2,8 @@
 
 import { ROOT_CONTEXT as ROOT, trace } from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'
-import { type Address, randomBytes } from '../../../../../core/index.ts'
+import { type Address, type AllowedAddresses, randomBytes } from '../../../../../core/index.ts'
 import { SealedCodec } from '../../../../../plugins/routing-codec/sealed/codec.ts'
-import { AllowedOwners } from '../../../../../plugins/transceiver/control/allowed-owners.ts'
 import { outcomeCounters } from '../../../../../plugins/transceiver/control/outcomes.ts'
 import { OwnerClient } from '../../../../../plugins/transceiver/control/owner-client.ts'
 import { PassOn } from '../../../../../plugins/transceiver/control/pass-on.ts'
@@ -14,7 +13,7 @@ import { makeCallId } from '../../../../../plugins/transceiver/signaling/call-id
 import { registerCallRoutes } from '../../../../../plugins/transceiver/signaling/call-routes.ts'
 import { address } from '../ice/support.ts'
 import { authenticate, listener } from '../signaling/support.ts'
-import { addRoutes, KEYS, LOCAL, type MoreRoutes, NamedCall } from './support.ts'
+import { addRoutes, inside, KEYS, type MoreRoutes, NamedCall } from './support.ts'
 
 const CLUSTER = 3
 const codec = new SealedCodec([{ id: 1, key: '00112233445566778899aabbccddeeff' }])
@@ -42,20 +41,20 @@ export class PublicSide implements AsyncDisposable {
   /** `answerMs` is how long owners may take; `routes` adds more by-id routes. */
   static async open(
     options: {
-      allow?: typeof LOCAL
+      owners?: AllowedAddresses
       own?: Address
       keys?: typeof KEYS
       answerMs?: number
       routes?: MoreRoutes
     } = {},
   ): Promise<PublicSide> {
-    const { allow = LOCAL, own = address('127.0.0.1:9'), keys = KEYS, answerMs, routes } = options
+    const { own = address('127.0.0.1:9'), keys = KEYS, answerMs, routes } = options
+    const { owners = inside('127.0.0.0/8') } = options
     const client = new OwnerClient(keys, answerMs)
     const side = new PublicSide(await listener(), client)
     const tracer = trace.getTracer('test')
     const passing = new PassOn({
-      ...{ codec, cluster: CLUSTER, own, client, tracer },
-      owners: new AllowedOwners(allow),
+      ...{ codec, cluster: CLUSTER, own, owners, client, tracer },
       splices: side.splices,
       counters: side.counters,
       tracing: { root: (_session, name) => tracer.startSpan(name), parent: () => ROOT, isOn: false },

@@ -7,9 +7,8 @@ import { text } from 'node:stream/consumers'
 import { trace } from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import type { Address, Principal } from '../../../../../core/index.ts'
+import { type Address, AllowedAddresses, type Principal } from '../../../../../core/index.ts'
 import { passedCaller } from '../../../../../plugins/transceiver/control/admission.ts'
-import { AllowedOwners } from '../../../../../plugins/transceiver/control/allowed-owners.ts'
 import { type ControlLimits, ControlListener } from '../../../../../plugins/transceiver/control/listener.ts'
 import { type OutcomeCounters, outcomeCounters } from '../../../../../plugins/transceiver/control/outcomes.ts'
 import { ControlKeys, digest } from '../../../../../plugins/transceiver/control/signature.ts'
@@ -24,8 +23,9 @@ export const SECRET = 'what the transceivers of this cluster share'
 export const KEYS = new ControlKeys([SECRET])
 export const BODY_LIMIT = 4096
 
-/** Everything on this machine may be asked, and may ask. */
-export const LOCAL = { cidrs: ['127.0.0.0/8'], ports: '1-65535' }
+/** Everything inside this CIDR may be asked, at one port or at any, and may ask. */
+export const inside = (cidr: string, port?: number): AllowedAddresses =>
+  new AllowedAddresses([cidr], { first: port ?? 1, last: port ?? 65_535 })
 
 /** The path of the one call on the control port. */
 export const CALL = `/control/v1/realtime/calls/${ID}`
@@ -76,20 +76,19 @@ export class Owner implements AsyncDisposable {
   /** `routes` adds more of them. */
   static async open(
     options: {
-      allow?: typeof LOCAL
+      owners?: AllowedAddresses
       limits?: Partial<ControlLimits>
       keys?: ControlKeys
       routes?: MoreRoutes
     } = {},
   ): Promise<Owner> {
-    const { allow = LOCAL, limits, keys = KEYS, routes } = options
+    const { owners = inside('127.0.0.0/8'), limits, keys = KEYS, routes } = options
     const calls = new NamedCall()
     const counters = outcomeCounters()
     const door: CallDoor = { identify: passedCaller }
     const listener = await ControlListener.bind(address('127.0.0.1:0'), limits)
     await listener.serve({
-      ...{ keys, counters, bodyLimit: BODY_LIMIT },
-      owners: new AllowedOwners(allow),
+      ...{ owners, keys, counters, bodyLimit: BODY_LIMIT },
       tracer: trace.getTracer('test'),
       log: pino({ level: 'silent' }),
       async register(scope) {
