@@ -4,6 +4,7 @@
  */
 
 export type { Static } from 'typebox'
+export { checkAllow, checkCidrs, notAnAddress } from './address-checks.ts'
 export { traceFields } from './call-ids.ts'
 export type { CallTracing } from './call-tracing.ts'
 export { connectWebSocket, type WebSocketConnectOptions } from './connect-websocket.ts'

@@ -1,6 +1,6 @@
 /** The options of a relay that works with the relays of other clusters. */
 
-import { type Problem, parseAddress, parseCidr, type Static, Type } from '../../core/index.ts'
+import { checkCidrs, notAnAddress, type Problem, parseAddress, type Static, Type } from '../../core/index.ts'
 
 /** The schema of `clusters`. */
 export const ClustersOption = Type.Record(Type.String({ pattern: '^[0-9]{1,5}$' }), Type.String(), {
@@ -63,14 +63,9 @@ export function checkClusters({ clusters = {}, internal, spread }: ClusterOption
     const message = `"${internal.listen}" is not an ip:port that answers can come from`
     problems.push({ pointer: '/internal/listen', message, hint: 'for example 10.2.0.4:3490' })
   }
-  for (const [i, cidr] of (internal?.cidrs ?? []).entries()) {
-    if (parseCidr(cidr)) continue
-    const hint = 'for example 10.1.0.0/16 or fd00::/8'
-    problems.push({ pointer: `/internal/cidrs/${i}`, message: `"${cidr}" is not a CIDR`, hint })
-  }
+  problems.push(...checkCidrs('/internal/cidrs', internal?.cidrs ?? [], '10.1.0.0/16 or fd00::/8'))
   if (spread !== undefined && !parseAddress(spread)) {
-    const hint = 'for example 10.1.0.4:3500, for ports 3500 to 3515'
-    problems.push({ pointer: '/spread', message: `"${spread}" is not an ip:port`, hint })
+    problems.push(notAnAddress('/spread', spread, '10.1.0.4:3500, for ports 3500 to 3515'))
   }
   return problems
 }

@@ -1,6 +1,13 @@
 /** The `listen` option: which public sockets there are, and by which addresses clients know them. */
 
-import { type Address, type Problem, parseAddress, type Static, Type } from '../../core/index.ts'
+import {
+  type Address,
+  notAnAddress,
+  type Problem,
+  parseAddress,
+  type Static,
+  Type,
+} from '../../core/index.ts'
 
 const Advertised = Type.Object({
   bind: Type.String({ description: 'The ip:port of the socket on this machine, such as 10.1.2.3:3478.' }),
@@ -66,9 +73,4 @@ function ambiguous(pointer: string, text: string): Problem {
 
 function repeated(pointer: string, text: string): Problem {
   return { pointer, message: `"${text}" is listed twice`, hint: 'list each address once' }
-}
-
-/** An option's text is no ip:port. */
-export function notAnAddress(pointer: string, text: string, example: string): Problem {
-  return { pointer, message: `"${text}" is not an ip:port`, hint: `for example ${example}` }
 }

@@ -1,17 +1,18 @@
 /** The relay's options, as its operator writes them. */
 
 import {
+  checkAllow,
   checkFraming,
   macOption,
+  notAnAddress,
   type Problem,
   parseAddress,
   parseCidr,
-  parsePortRange,
   type Static,
   Type,
 } from '../../core/index.ts'
 import { ClustersOption, checkClusters, InternalOption, SpreadOption } from './cluster-options.ts'
-import { checkListen, ListenOption, notAnAddress } from './listen-option.ts'
+import { checkListen, ListenOption } from './listen-option.ts'
 
 /** The schema of the relay's options. */
 export const Options = Type.Object({
@@ -90,28 +91,15 @@ export function checkOptions(options: RelayPluginOptions): Problem[] {
   ]
   const upstream = parseAddress(options.upstream)
   if (!upstream) problems.push(notAnAddress('/upstream', options.upstream, '10.0.0.4:3480 or 127.0.0.1:0'))
+  problems.push(...checkAllow(options.allow))
   for (const [i, text] of options.allow.cidrs.entries()) {
-    const cidr = parseCidr(text)
-    if (!cidr) {
-      problems.push({
-        pointer: `/allow/cidrs/${i}`,
-        message: `"${text}" is not a CIDR`,
-        hint: 'for example 10.0.0.0/8 or fd00::/8',
-      })
-    } else if (upstream?.isIPv4 && !cidr.network.isIPv4) {
+    if (upstream?.isIPv4 && parseCidr(text)?.network.isIPv4 === false) {
       problems.push({
         pointer: `/allow/cidrs/${i}`,
         message: `"${text}" is IPv6, and "upstream" (${options.upstream}) reaches IPv4 only`,
         hint: 'set "upstream" to an IPv6 address, or [::]:0 for both families',
       })
     }
-  }
-  if (!parsePortRange(options.allow.ports)) {
-    problems.push({
-      pointer: '/allow/ports',
-      message: `"${options.allow.ports}" is neither a port nor a range of ports`,
-      hint: 'for example 3479, or 3479-3490',
-    })
   }
   return problems
 }

@@ -1,11 +1,12 @@
 /** The transceiver's options, as its operator writes them. */
 
 import {
+  checkCidrs,
   checkFraming,
   macOption,
+  notAnAddress,
   type Problem,
   parseAddress,
-  parseCidr,
   type Static,
   Type,
 } from '../../core/index.ts'
@@ -70,11 +71,7 @@ export function checkOptions(options: TransceiverOptions): Problem[] {
   const problems: Problem[] = checkFraming(options.framing)
   const listen = parseAddress(options.listen)
   if (!listen) {
-    problems.push({
-      pointer: '/listen',
-      message: `"${options.listen}" is not an ip:port`,
-      hint: 'for example 10.0.0.5:3479, or [fd00::5]:3479',
-    })
+    problems.push(notAnAddress('/listen', options.listen, '10.0.0.5:3479, or [fd00::5]:3479'))
   }
   const announce = options.announce === undefined ? undefined : parseAddress(options.announce)
   if (options.announce !== undefined && (!announce || announce.isUnspecified || announce.port === 0)) {
@@ -91,15 +88,7 @@ export function checkOptions(options: TransceiverOptions): Problem[] {
       hint: 'add "announce": "<the ip:port that relays reach>", or listen on a specific ip',
     })
   }
-  for (const [i, cidr] of options.relays.entries()) {
-    if (!parseCidr(cidr)) {
-      problems.push({
-        pointer: `/relays/${i}`,
-        message: `"${cidr}" is not a CIDR`,
-        hint: 'for example 10.0.0.0/8 or fd00::/8',
-      })
-    }
-  }
+  problems.push(...checkCidrs('/relays', options.relays))
   const control = options.control ? checkControl(options.control) : []
   for (const problem of control) problems.push({ ...problem, pointer: `/control${problem.pointer}` })
   return problems

@@ -1,6 +1,6 @@
 /** The transceiver's `control` options, as its operator writes them. */
 
-import { type Problem, parseCidr, parsePortRange, type Static, Type } from '../../../core/index.ts'
+import { checkAllow, type Problem, type Static, Type } from '../../../core/index.ts'
 
 /** The schema of `control`. */
 export const ControlOptions = Type.Object(
@@ -37,21 +37,5 @@ export type ControlOptions = Static<typeof ControlOptions>
 
 /** What the schema cannot say. Pointers are relative to `control`. */
 export function checkControl({ allow }: ControlOptions): Problem[] {
-  const problems: Problem[] = []
-  for (const [i, cidr] of allow.cidrs.entries()) {
-    if (parseCidr(cidr)) continue
-    problems.push({
-      pointer: `/allow/cidrs/${i}`,
-      message: `"${cidr}" is not a CIDR`,
-      hint: 'for example 10.0.0.0/8 or fd00::/8',
-    })
-  }
-  if (!parsePortRange(allow.ports)) {
-    problems.push({
-      pointer: '/allow/ports',
-      message: `"${allow.ports}" is neither a port nor a range of ports`,
-      hint: 'for example 3479, or 3479-3490',
-    })
-  }
-  return problems
+  return checkAllow(allow)
 }
