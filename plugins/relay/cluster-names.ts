@@ -17,6 +17,12 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 export const resolveHost: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
+/** Which addresses a socket that is bound to `local` can send to. */
+export function reachedFrom(local: Address): (address: Address) => boolean {
+  const isDual = local.isUnspecified && !local.isIPv4
+  return (address) => isDual || address.isIPv4 === local.isIPv4
+}
+
 /** Keeps `clusters` up to date. */
 export class ClusterNames {
   readonly #names: ReadonlyMap<number, string>
@@ -25,7 +31,10 @@ export class ClusterNames {
   readonly #reaches: (address: Address) => boolean
   readonly #resolve: Resolve
   readonly #failing = new Set<number>()
+  /** Asked for and not answered yet: a resolver that is slow is not sent more than it answers. */
+  readonly #asked = new Set<number>()
   readonly #timer: NodeJS.Timeout
+  #isClosed = false
 
   /** `names` is cluster → host:port; `reaches` says which addresses our sockets can send to. */
   constructor(options: {
@@ -48,35 +57,45 @@ export class ClusterNames {
 
   /** Asks for all of them. Returns at once; addresses that are written down are there then. */
   refresh(): void {
-    for (const [cluster, name] of this.#names) void this.#find(cluster, name)
+    for (const [cluster, name] of this.#names) if (!this.#asked.has(cluster)) void this.#find(cluster, name)
   }
 
-  /** Asks no more. */
+  /** Asks no more; what is still answered comes to nothing. */
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#timer)
   }
 
   async #find(cluster: number, name: string): Promise<void> {
     const { host, port } = parseHostPort(name)!
     const literal = toAddress(host, port)
-    if (literal) {
+    if (literal && this.#reaches(literal)) {
       this.#clusters.set(cluster, literal)
       return
     }
+    this.#asked.add(cluster)
     try {
-      const found = (await this.#resolve(host)).flatMap((ip) => toAddress(ip, port) ?? [])
-      const usable = found.filter((address) => this.#reaches(address))
-      if (usable.length === 0)
-        throw new Error(`it has no address that our sockets reach: ${found.join(', ')}`)
-      this.#set(cluster, name, usable)
+      const ips = literal ? [literal.host] : await this.#resolve(host)
+      if (!this.#isClosed) this.#set(cluster, name, this.#usable(ips, port))
     } catch (error) {
-      if (this.#failing.has(cluster)) return
-      this.#failing.add(cluster)
-      this.#log.warn(
-        { err: error, cluster, name },
-        'the relay of another cluster cannot be found by its name',
-      )
+      if (!this.#isClosed) this.#fail(cluster, name, error)
+    } finally {
+      this.#asked.delete(cluster)
     }
+  }
+
+  /** Those that our sockets reach; throws when there are none. */
+  #usable(ips: readonly string[], port: number): readonly Address[] {
+    const found = ips.flatMap((ip) => toAddress(ip, port) ?? [])
+    const usable = found.filter((address) => this.#reaches(address))
+    if (usable.length > 0) return usable
+    throw new Error(`it has no address that our sockets reach: ${found.join(', ')}`)
+  }
+
+  #fail(cluster: number, name: string, error: unknown): void {
+    if (this.#failing.has(cluster)) return
+    this.#failing.add(cluster)
+    this.#log.warn({ err: error, cluster, name }, 'the relay of another cluster cannot be found by its name')
   }
 
   /** The one in use stays as long as the name has it: several addresses come in any order. */

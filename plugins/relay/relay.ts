@@ -11,7 +11,7 @@ import {
   type RecoveryStore,
   type RoutingCodec,
 } from '../../core/index.ts'
-import { ClusterNames } from './cluster-names.ts'
+import { ClusterNames, reachedFrom } from './cluster-names.ts'
 import { eventLoopWorker } from './event-loop-worker.ts'
 import type { ForwarderEvents } from './forwarder.ts'
 import { LocalLookUps } from './local-look-ups.ts'
@@ -144,8 +144,7 @@ class Start {
   #otherClusters({ upstream, others = [] }: RelaySockets): OtherClusters {
     const { clusters: names = {} } = this.#options
     const clusters = new OtherClusters(Object.keys(names).map(Number))
-    const { isIPv4 } = (others.at(-1) ?? upstream).local
-    const reaches = (address: Address): boolean => address.isIPv4 || !isIPv4
+    const reaches = reachedFrom((others.at(-1) ?? upstream).local)
     const finder = new ClusterNames({ names, clusters, log: this.#context.log, reaches })
     this.#ending.signal.addEventListener('abort', () => finder.close())
     return clusters
