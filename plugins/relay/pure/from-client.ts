@@ -156,6 +156,7 @@ function followKnown(state: RelayState, now: number, flow: number, into: Decisio
       if (ufrag === 0 || !ufrags.is(ufrag, digest)) continue
       // Its relay is elsewhere by now: that is another route, and this one ends by itself.
       if (hasMoved(state, ufrag)) return false
+      if (routes.words[ufrag + UFRAG_UPSTREAM] !== routes.words[route + ROUTE_UPSTREAM]) continue
       routes.setLatest(route, place)
       into.flow = flow
       if (routes.kind(route) === ROUTE_LIVE || ufrags.spend(now, ufrag))

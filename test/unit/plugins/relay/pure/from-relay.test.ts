@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { type Address, parseCidr, SPP_LENGTH, writeSpp } from '../../../../../core/index.ts'
 import { fromRelay } from '../../../../../plugins/relay/pure/from-relay.ts'
-import { CONFIRMED_MS } from '../../../../../plugins/relay/pure/limits.ts'
+import { CONFIRMED_MS, UNCONFIRMED_MS } from '../../../../../plugins/relay/pure/limits.ts'
 import { bindingRequest } from '../../../../stun-bytes.ts'
 import {
   at,
@@ -157,7 +157,7 @@ describe('in the cluster of the call', () => {
     for (let i = 0; i < 5_000; i++) across(MEDIA, at(`10.9.${i >> 8}.${i & 255}:3500`))
     assert.deepEqual(across(MEDIA), [T1])
     assert.equal(down(T1, MEDIA, name), `${GLOBAL} < ${VIP}`)
-    assert.equal(relay.state.hops.names.length, LOCALS.length + 4_096)
+    assert.equal(relay.state.hops.taken, 4_096)
     relay.now += CONFIRMED_MS
     relay.state.flows.sweep(relay.now, 100)
     for (let i = 0; i < 5_000; i++) across(MEDIA, at(`10.9.${i >> 8}.${i & 255}:3600`))
@@ -190,6 +190,27 @@ describe('in front of other clusters', () => {
     assert.deepEqual(relay.up(MEDIA), [RELAY_2])
     assert.deepEqual(relay.down('10.2.0.5:3490', SUCCESS), [`${LOCALS[0]} > ${CLIENT}`])
     assert.deepEqual(relay.up(MEDIA), [RELAY_2, '10.2.0.5:3490'])
+  })
+
+  test('a relay that is found elsewhere gets the checks of everybody who has the ufrag', () => {
+    const other = '198.51.100.8:40000'
+    for (const client of [CLIENT, other]) relay.connect('abroad', RELAY_2, client)
+    relay.state.clusters.set(2, at('10.2.0.5:3490'))
+    for (const client of [CLIENT, other, CLIENT, other]) {
+      assert.deepEqual(relay.check('abroad', client), ['10.2.0.5:3490'], client)
+    }
+  })
+
+  test('a relay that is found elsewhere gets every check, also when it is slow to answer', () => {
+    relay.connect('abroad', RELAY_2)
+    relay.state.clusters.set(2, at('10.2.0.5:3490'))
+    for (let n = 0; n < 4; n++) {
+      assert.deepEqual(relay.check('abroad'), ['10.2.0.5:3490'])
+      relay.now += UNCONFIRMED_MS
+    }
+    relay.state.clusters.set(2, at(RELAY_2))
+    assert.deepEqual(relay.check('abroad'), [RELAY_2])
+    assert.deepEqual(relay.up(MEDIA), [RELAY_2])
   })
 
   test('an address of ours is no relay of another cluster', () => {
