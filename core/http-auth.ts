@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { EdgeError } from './errors.ts'
+import { clientIp } from './http-proxies.ts'
 import type { Context, Principal } from './plugin.ts'
 
 const ANONYMOUS = 'anonymous'
@@ -23,7 +24,7 @@ export function authenticator(keys: Readonly<Record<string, string>>): Authentic
     digest: digestOf(secret),
   }))
   const isOpen = known.length === 0
-  const anonymous = ({ ip }: FastifyRequest): Principal => ({ name: ANONYMOUS, ip })
+  const anonymous = (request: FastifyRequest): Principal => ({ name: ANONYMOUS, ip: clientIp(request) })
   const authenticate = (request: FastifyRequest): Principal => {
     if (isOpen) return anonymous(request)
     const given = givenKey(request)

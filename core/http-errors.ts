@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isObject } from './config/pointer.ts'
 import { EdgeError, ERROR_CODES, type ErrorCode } from './errors.ts'
+import { clientIp } from './http-proxies.ts'
 
 /** The body of an error answer. */
 export interface ErrorBody {
@@ -43,7 +44,8 @@ export function answerErrors(instance: FastifyInstance): void {
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toEdgeError(thrown)
   const { status } = error
-  const entry = { err: thrown, method: request.method, route: request.routeOptions.url, status }
+  const { method, routeOptions } = request
+  const entry = { err: thrown, method, route: routeOptions.url, ip: clientIp(request), status }
   if (error.source !== 'client') request.log.error(entry, 'request failed')
   else request.log.debug({ ...entry, err: undefined, code: error.code }, 'request refused')
   const retry = RETRY_AFTER[status]

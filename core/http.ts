@@ -14,6 +14,7 @@ import { isObject } from './config/pointer.ts'
 import { EdgeError } from './errors.ts'
 import { answerBrokenRequest, answerErrors, sendError } from './http-errors.ts'
 import { CORS, guardLoopback, originMatcher } from './http-origins.ts'
+import { proxyMatcher } from './http-proxies.ts'
 import type { TlsIdentity } from './http-tls.ts'
 import { addWebSockets } from './http-websocket.ts'
 import { type Address, toAddress } from './wire/address.ts'
@@ -28,6 +29,8 @@ export interface ListenerOptions {
   readonly tls?: TlsIdentity | undefined
   /** Web origins that may read answers; none for a listener without CORS. */
   readonly origins?: readonly string[]
+  /** CIDRs of proxies whose X-Forwarded-For is believed; none unless given. */
+  readonly trustProxy?: readonly string[]
   /** True for a listener on loopback that asks for no key: strangers' pages are kept out. */
   readonly guarded: boolean
 }
@@ -43,7 +46,7 @@ const MAX_HEAD = 32_768
 
 /** Makes a listener that does not listen yet. */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
-  const { log, bodyLimit, maxConnections, tls, origins, guarded } = options
+  const { log, bodyLimit, maxConnections, tls, origins, trustProxy = [], guarded } = options
   const allowed = originMatcher(origins ?? [])
   const loggerInstance: FastifyBaseLogger = log
   const settings: FastifyHttpOptions<Server> = {
@@ -51,6 +54,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: MAX_PARAM },
     bodyLimit,
+    trustProxy: proxyMatcher(trustProxy),
     pluginTimeout: 0,
     requestTimeout: REQUEST_TIMEOUT,
     clientErrorHandler: answerBrokenRequest,

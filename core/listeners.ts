@@ -29,7 +29,7 @@ const TELL_EVERY = 60_000
 
 /** Makes both; neither listens yet. Certificate files are named relative to `folder`. */
 export async function createListeners(config: RootConfig, folder: string, log: Logger): Promise<Listeners> {
-  const { bodyLimit, origins, keys, tls, listen } = config.http
+  const { bodyLimit, origins, keys, tls, listen, trustProxy } = config.http
   const maxConnections = connectionsWithin(config.http.maxConnections, descriptorLimit())
   const files = tls && typeof tls === 'object'
   const placed = files ? { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) } : tls
@@ -39,6 +39,7 @@ export async function createListeners(config: RootConfig, folder: string, log: L
     bodyLimit,
     maxConnections,
     origins,
+    trustProxy,
     tls: tlsIdentity(placed),
     guarded: keyless && addressOf(listen).isLoopback,
   })

@@ -1,6 +1,7 @@
 /** What the root schema cannot say about a config. Pure. */
 
 import { type Address, parseAddress } from '../wire/address.ts'
+import { parseCidr } from '../wire/cidr.ts'
 import { join } from './pointer.ts'
 import type { ConfigProblem } from './problem.ts'
 import type { RootConfig } from './root-schema.ts'
@@ -22,6 +23,7 @@ export function checkRoot(config: RootConfig, missing: ReadonlySet<string>): Con
     ...checkKeys(config.http.keys),
     ...checkAdvertise(config.node.advertise),
     ...config.http.origins.flatMap(checkOrigin),
+    ...config.http.trustProxy.flatMap(checkProxy),
     ...checkOtlp(config.telemetry.otlp),
     ...Object.keys(config.plugins).flatMap(checkId),
   ]
@@ -78,6 +80,18 @@ function checkOrigin(origin: string, i: number): ConfigProblem[] {
   if (ORIGIN.test(origin)) return []
   const hint = 'such as "https://app.example", "http://localhost:*" or "*"; no path, no slash at the end'
   return [{ pointer: join('/http/origins', i), message: 'is no web origin', hint }]
+}
+
+function checkProxy(text: string, i: number): ConfigProblem[] {
+  const pointer = join('/http/trustProxy', i)
+  if (!parseCidr(text)) {
+    return [
+      { pointer, message: 'is no CIDR and no ip', hint: 'such as "10.0.0.0/8", "fd00::/8" or "10.0.0.5"' },
+    ]
+  }
+  if (!/\/0+$/.test(text)) return []
+  const hint = 'list where your proxies are: whoever is believed can call from any address'
+  return [{ pointer, message: 'is everybody there is', hint }]
 }
 
 function checkOtlp(otlp: string | undefined): ConfigProblem[] {

@@ -53,6 +53,11 @@ const Http = Type.Object(
       default: ['http://localhost:*', 'http://127.0.0.1:*'],
       description: 'web origins that may read answers: "https://app.example", "http://localhost:*" or "*"',
     }),
+    trustProxy: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'CIDRs or addresses of the proxies in front (an ingress, a load balancer) whose X-Forwarded-For is believed; default: nobody is',
+    }),
     bodyLimit: Type.Integer({ minimum: 1024, default: 65536, description: 'largest request body, in bytes' }),
     maxConnections: Type.Integer({
       minimum: 1,

@@ -28,8 +28,8 @@ export interface SessionsOptions {
   readonly connectMs: number
   readonly maxCallMs: number
   readonly timings?: CallTimings
-  /** Hears of each call's start, for logs. */
-  onStarted?(call: { id: string; caller: string }): void
+  /** Hears of each call's start, for logs; `ip` is set where no key tells callers apart. */
+  onStarted?(call: { id: string; caller: string; ip: string | undefined }): void
   /** Hears of each call's end, for logs; `fault` is set when it was not by anybody's wish. */
   onEnded(call: {
     id: string

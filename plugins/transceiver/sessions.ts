@@ -206,7 +206,7 @@ export class Sessions implements CallService {
     this.#quota.take(request.caller)
     this.counters.started++
     trace.offered()
-    onStarted?.({ id: key, caller: request.caller.name })
+    onStarted?.({ id: key, caller: request.caller.name, ip: request.caller.ip })
     this.#timer ??= setInterval(() => this.#tick(performance.now()), TICK_MS)
     void session.start()
   }

@@ -154,7 +154,7 @@ edge.config.json:1:96 /plugins/phone/options/lins
     config: `{ "http": { "zzzzzz": 1 }, "plugins": {} }`,
     prints: `edge.config.json:1:13 /http/zzzzzz
     unknown option "zzzzzz"
-    known options: listen, tls, keys, origins, bodyLimit, maxConnections`,
+    known options: listen, tls, keys, origins, trustProxy, bodyLimit, maxConnections`,
   },
   {
     name: 'a mistyped option of a plugin, and the one it hides',
@@ -476,6 +476,29 @@ edge.config.json:1:52 /plugins/y/use
     choose another secret`,
   },
   {
+    name: 'proxies that are none, and everybody as one',
+    config: `{ "http": { "trustProxy": ["10.0.0.0/8", "ingress", "10.0.0.5/33", "0.0.0.0/0", "::/0"] }, "plugins": {} }`,
+    prints: `edge.config.json:1:42 /http/trustProxy/1
+    is no CIDR and no ip
+    such as "10.0.0.0/8", "fd00::/8" or "10.0.0.5"
+edge.config.json:1:53 /http/trustProxy/2
+    is no CIDR and no ip
+    such as "10.0.0.0/8", "fd00::/8" or "10.0.0.5"
+edge.config.json:1:68 /http/trustProxy/3
+    is everybody there is
+    list where your proxies are: whoever is believed can call from any address
+edge.config.json:1:81 /http/trustProxy/4
+    is everybody there is
+    list where your proxies are: whoever is believed can call from any address`,
+  },
+  {
+    name: 'trust in proxies by a word',
+    config: `{ "http": { "trustProxy": true }, "plugins": {} }`,
+    prints: `edge.config.json:1:13 /http/trustProxy
+    must be an array
+    CIDRs or addresses of the proxies in front (an ingress, a load balancer) whose X-Forwarded-For is believed; default: nobody is`,
+  },
+  {
     name: 'listeners and addresses that are none',
     config: `{
   "node": { "cluster": 65536, "advertise": ["edge.example:3478", "0.0.0.0:3478", "1.2.3.4:0"] },
@@ -545,10 +568,10 @@ edge.config.json:5:16 /plugins/1st
     config: `{ "http": { "__proto__": {}, "constructor": 1 }, "plugins": {} }`,
     prints: `edge.config.json:1:13 /http/__proto__
     unknown option "__proto__"
-    known options: listen, tls, keys, origins, bodyLimit, maxConnections
+    known options: listen, tls, keys, origins, trustProxy, bodyLimit, maxConnections
 edge.config.json:1:30 /http/constructor
     unknown option "constructor"
-    known options: listen, tls, keys, origins, bodyLimit, maxConnections`,
+    known options: listen, tls, keys, origins, trustProxy, bodyLimit, maxConnections`,
   },
 ]
 

@@ -71,6 +71,17 @@ describe('the transceiver plugin', () => {
     await close()
   })
 
+  it('logs from which ip a call was asked for where no key tells callers apart', async () => {
+    const authenticate = () => ({ name: 'anonymous', ip: '203.0.113.9' })
+    const { post, logs, close } = await setUp({}, { authenticate })
+    await post()
+    assert.partialDeepStrictEqual(
+      logs.find(({ msg }) => msg === 'call started'),
+      { caller: 'anonymous', ip: '203.0.113.9' },
+    )
+    await close()
+  })
+
   it('tells the relay beside it where it is', async () => {
     const { close } = await setUp({ listen: '127.0.0.1:3479' })
     assert.equal(told.at(-1), '127.0.0.1:3479')

@@ -18,9 +18,9 @@ export const SECRET = 'a-secret-for-client-secrets-of-tests'
 export async function allRoutes(
   calls: CallService,
   changes: Partial<SignalingOptions> = {},
-  bodyLimit?: number,
+  listening: Parameters<typeof listener>[0] = {},
 ): Promise<FastifyInstance> {
-  const http = await listener(bodyLimit)
+  const http = await listener(listening)
   await registerSignaling(http, {
     calls,
     authenticator,

@@ -180,7 +180,7 @@ describe('a client secret', () => {
   ]
   for (const [what, body, param] of refused) {
     it(`is refused: ${what}`, async () => {
-      const http = await allRoutes(new OneCall(), {}, 65_536)
+      const http = await allRoutes(new OneCall(), {}, { bodyLimit: 65_536 })
       const answer = await ask(http, 'alice', 'client_secrets', body)
       assert.deepEqual(
         [answer.status, answer.body.error.code, answer.body.error.param],
@@ -199,7 +199,7 @@ describe('a client secret', () => {
 
   it('carries 16 KiB of session in a header', async () => {
     const calls = new OneCall()
-    const http = await allRoutes(calls, {}, 65_536)
+    const http = await allRoutes(calls, {}, { bodyLimit: 65_536 })
     const session: JsonObject = { instructions: 'x'.repeat(16_300) }
     const { body } = await ask(http, 'alice', 'client_secrets', { session })
     const origin = await http.listen({ host: '127.0.0.1', port: 0 })

@@ -1,8 +1,10 @@
 /** How much one key may ask for. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { WebSocket } from 'ws'
 import { authenticator } from '../../../../../core/http-auth.ts'
 import { EdgeError } from '../../../../../core/index.ts'
 import { CallQuota } from '../../../../../plugins/transceiver/signaling/limits.ts'
@@ -69,6 +71,28 @@ describe('requests a minute', () => {
     assert.equal((await from('192.0.2.2')).statusCode, 404)
     assert.equal((await from('2001:db8::1')).statusCode, 404)
     assert.equal((await from('2001:db8::ffff')).statusCode, 429)
+    await http.close()
+  })
+
+  it('are counted by the ip that a proxy names, sidebands as all else, where that proxy is believed', async () => {
+    const http = await allRoutes(
+      new OneCall(),
+      { limits: { requestsPerMinute: 2, keys: {} }, authenticator: authenticator({}) },
+      { trustProxy: ['127.0.0.0/8'] },
+    )
+    const origin = (await http.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
+    const from = (ip: string) => ({ headers: { 'x-forwarded-for': `192.0.2.9, ${ip}` } })
+    const hangUp = async (ip: string) =>
+      (await http.inject({ method: 'DELETE', url: '/v1/realtime/calls/x', ...from(ip) })).statusCode
+    const sideband = async (ip: string): Promise<number> => {
+      const socket = new WebSocket(`${origin}/v1/realtime?call_id=x`, from(ip))
+      const [request, response] = await once(socket, 'unexpected-response')
+      request.destroy()
+      return response.statusCode
+    }
+    assert.deepEqual([await hangUp('192.0.2.1'), await sideband('192.0.2.1')], [404, 404])
+    assert.deepEqual([await hangUp('192.0.2.1'), await sideband('192.0.2.1')], [429, 429])
+    assert.deepEqual([await hangUp('192.0.2.2'), await sideband('192.0.2.2')], [404, 404])
     await http.close()
   })
 

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { createListener } from '../../../../../core/http.ts'
+import { createListener, type ListenerOptions } from '../../../../../core/http.ts'
 import { EdgeError, type JsonObject, type Principal, toAddress } from '../../../../../core/index.ts'
 import type {
   CallDescription,
@@ -117,11 +117,12 @@ export function authenticate(request: { headers: { authorization?: string | unde
 }
 
 /** A listener as the host makes it. */
-export const listener = (bodyLimit = BODY_LIMIT): Promise<FastifyInstance> =>
+export const listener = (changes: Partial<ListenerOptions> = {}): Promise<FastifyInstance> =>
   createListener({
     log: pino({ level: 'silent' }),
-    bodyLimit,
+    bodyLimit: BODY_LIMIT,
     maxConnections: 1000,
     origins: [ORIGIN],
     guarded: false,
+    ...changes,
   })
