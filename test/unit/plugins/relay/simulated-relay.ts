@@ -20,7 +20,10 @@ import { recover } from '../../../../plugins/relay/pure/recover.ts'
 import { type RelayOptions, type RelayState, relayState } from '../../../../plugins/relay/pure/relay-state.ts'
 import { bindingRequest, stunMessage } from '../../../stun-bytes.ts'
 
-/** A reason to drop, or where the datagram went: transceivers on the way up, `socket > client` on the way down. */
+/**
+ * A reason to drop, or where the datagram went: transceivers on the way up, `socket > client` on the way down, and
+ * `relay < socket > client` back to another relay.
+ */
 export type Outcome = DropReason | string[]
 
 /** An address that a test writes down. */
@@ -126,7 +129,10 @@ export class SimulatedRelay {
   rawDown(transceiver: string, bytes: Buffer): Outcome {
     fromTransceiver(this.state, this.now, at(transceiver), bytes, 0, bytes.length, this.decision)
     const { reason, local, client } = this.decision
-    return reason ?? [`${LOCALS[local]} > ${client}`]
+    if (reason !== undefined) return reason
+    const { hops } = this.state
+    if (!hops.isHop(local)) return [`${LOCALS[local]} > ${client}`]
+    return [`${hops.relayOf(local)} < ${hops.proxyOf(local)} > ${client}`]
   }
 
   /** A bare datagram from a server to the socket of a client's flow. */

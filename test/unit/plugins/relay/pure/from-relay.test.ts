@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
-import { type Address, parseCidr, SPP_LENGTH, writeSpp } from '../../../../../core/index.ts'
-import { fromRelay } from '../../../../../plugins/relay/pure/from-relay.ts'
+import type { Address } from '../../../../../core/index.ts'
 import { CONFIRMED_MS, UNCONFIRMED_MS } from '../../../../../plugins/relay/pure/limits.ts'
 import { bindingRequest } from '../../../../stun-bytes.ts'
+import { framed, fromHop, GLOBAL, OTHER_PORT, told, VIP } from '../simulated-hops.ts'
 import {
   at,
   CLIENT,
@@ -20,11 +20,7 @@ import {
   T2,
 } from '../simulated-relay.ts'
 
-const GLOBAL = at('10.9.0.1:3500')
-const OTHER_PORT = at('10.9.0.1:3501')
-const VIP = at('203.0.113.99:3478')
 const RELAY_2 = '10.2.0.4:3490'
-const TRUSTED = [parseCidr('10.9.0.0/16')!]
 
 let relay: SimulatedRelay
 beforeEach(() => {
@@ -37,30 +33,11 @@ beforeEach(() => {
   relay.state.clusters.set(2, at(RELAY_2))
 })
 
-function framed(payload: Buffer, proxy = VIP, client = CLIENT): Buffer {
-  const bytes = Buffer.concat([Buffer.alloc(SPP_LENGTH), payload])
-  writeSpp(bytes, 0, at(client), proxy)
-  return bytes
-}
-
 function across(payload: Buffer, hop = GLOBAL, proxy = VIP, client = CLIENT): Outcome {
-  const bytes = framed(payload, proxy, client)
-  return raw(bytes, hop)
-}
-
-function raw(bytes: Buffer, hop = GLOBAL): Outcome {
-  fromRelay(relay.state, TRUSTED, relay.now, hop, bytes, 0, bytes.length, relay.decision)
-  const { reason, count, to, clusters } = relay.decision
-  if (reason === undefined) assert.deepEqual(clusters.slice(0, count), Array(count).fill(-1))
-  return reason ?? to.slice(0, count).map(String).sort()
+  return fromHop(relay, framed(payload, proxy, client), hop)
 }
 
 const request = (ufrag: string): Buffer => bindingRequest(`${ufrag}:client`)
-
-/** The name that the transceiver was told last. */
-function told(): Address {
-  return relay.state.hops.nameOf(relay.decision.local).clone()
-}
 
 /** An answer of a transceiver, to a name: `relay < proxy`, or why not. */
 function down(transceiver: string, payload: Buffer, name: Address): string {
@@ -74,7 +51,7 @@ function down(transceiver: string, payload: Buffer, name: Address): string {
 describe('in the cluster of the call', () => {
   test('a call through another relay is confirmed here, and answered by the way it came', () => {
     assert.deepEqual(across(request('call1')), [T1])
-    const name = told()
+    const name = told(relay)
     assert.equal(down(T1, MEDIA, name), 'pending_downstream')
     assert.equal(across(MEDIA), 'no_route')
     assert.equal(down(T1, SUCCESS, name), `${GLOBAL} < ${VIP}`)
@@ -92,7 +69,7 @@ describe('in the cluster of the call', () => {
     ] as const
     const names = ways.map(([hop, proxy], i) => {
       assert.deepEqual(across(request(i === 1 ? 'call2' : 'call1'), hop, proxy), [i === 1 ? T2 : T1])
-      return told()
+      return told(relay)
     })
     assert.equal(new Set(names.map(String)).size, 3)
     assert.equal(relay.state.flows.unconfirmed, 3)
@@ -107,12 +84,12 @@ describe('in the cluster of the call', () => {
 
   test('a hop has the same name for a relay that has restarted, and it is no address of anybody', () => {
     across(request('call1'))
-    const name = told()
+    const name = told(relay)
     relay = new SimulatedRelay()
     relay.issue('call1', T1)
     assert.equal(relay.down(T1, MEDIA, CLIENT, name), 'unknown_proxy')
     across(request('call1'))
-    assert.ok(told().equals(name))
+    assert.ok(told(relay).equals(name))
     assert.match(name.host, /^100::/)
   })
 
@@ -123,7 +100,7 @@ describe('in the cluster of the call', () => {
     assert.deepEqual(relay.check('abroad'), [RELAY_2])
     assert.equal(across(request('abroad')), 'foreign_from_relay')
     across(request('call1'))
-    down(T1, SUCCESS, told())
+    down(T1, SUCCESS, told(relay))
     assert.equal(across(request('abroad')), 'foreign_from_relay')
     assert.deepEqual(across(MEDIA), [T1])
     assert.equal(relay.drops('foreign_from_relay'), 6)
@@ -131,7 +108,7 @@ describe('in the cluster of the call', () => {
 
   test('what is not from a listed relay, not framed, nested, or has no client is dropped', () => {
     assert.equal(across(request('call1'), at('10.8.0.1:3500')), 'untrusted_relay')
-    assert.equal(raw(request('call1')), 'bad_frame')
+    assert.equal(fromHop(relay, request('call1')), 'bad_frame')
     assert.equal(across(framed(MEDIA)), 'framing')
     assert.equal(across(Buffer.alloc(0)), 'empty')
     assert.equal(across(request('call1'), GLOBAL, VIP, '0.0.0.0:9'), 'bad_source')
@@ -152,7 +129,7 @@ describe('in the cluster of the call', () => {
 
   test('5,000 hops: their places are used again, but not those of flows', () => {
     across(request('call1'))
-    const name = told()
+    const name = told(relay)
     down(T1, SUCCESS, name)
     for (let i = 0; i < 5_000; i++) across(MEDIA, at(`10.9.${i >> 8}.${i & 255}:3500`))
     assert.deepEqual(across(MEDIA), [T1])
