@@ -2,11 +2,10 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { ANONYMOUS } from './anonymous.ts'
 import { EdgeError } from './errors.ts'
 import { clientIp } from './http-proxies.ts'
 import type { Context, Principal } from './plugin.ts'
-
-const ANONYMOUS = 'anonymous'
 
 /** Knows who makes requests. */
 export type Authenticator = Pick<Context, 'authenticate' | 'principalOf'>

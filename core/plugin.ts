@@ -17,7 +17,7 @@ export interface Problem {
   readonly hint?: string
 }
 
-/** Who makes a request: the name of an API key, or `anonymous` where none is configured. */
+/** Who makes a request: the name of an API key, or `anonymous`, which no key is called, where none is configured. */
 export interface Principal {
   readonly name: string
   /** The id of the client secret that was sent in the key's place. It reaches only the calls that were made with it. */

@@ -1,5 +1,6 @@
 /** What the root schema cannot say about a config. Pure. */
 
+import { ANONYMOUS } from '../anonymous.ts'
 import { type Address, parseAddress } from '../wire/address.ts'
 import { parseCidr } from '../wire/cidr.ts'
 import { join } from './pointer.ts'
@@ -55,6 +56,10 @@ function checkKeys(keys: Readonly<Record<string, string>>): ConfigProblem[] {
     const pointer = join('/http/keys', name)
     const other = owners.get(secret)
     owners.set(secret, name)
+    if (name === ANONYMOUS) {
+      const message = `"${ANONYMOUS}" is who calls where no key is asked for`
+      return [{ pointer, message, hint: 'give this key another name' }]
+    }
     if (/[^\x21-\x7e]/.test(secret)) {
       return [{ pointer, message: 'a key may hold visible ASCII characters only, no blanks' }]
     }

@@ -476,6 +476,13 @@ edge.config.json:1:52 /plugins/y/use
     choose another secret`,
   },
   {
+    name: 'a key with the name of who has none',
+    config: `{ "http": { "keys": { "anonymous": "0123456789abcdef" } }, "plugins": {} }`,
+    prints: `edge.config.json:1:23 /http/keys/anonymous
+    "anonymous" is who calls where no key is asked for
+    give this key another name`,
+  },
+  {
     name: 'proxies that are none, and everybody as one',
     config: `{ "http": { "trustProxy": ["10.0.0.0/8", "ingress", "10.0.0.5/33", "0.0.0.0/0", "::/0"] }, "plugins": {} }`,
     prints: `edge.config.json:1:42 /http/trustProxy/1
