@@ -21,6 +21,8 @@ export interface Libc {
   /** The calling thread's own when `pid` is 0. */
   sched_setaffinity(pid: number, size: number, mask: number): number
   sched_getaffinity(pid: number, size: number, mask: number): number
+  /** `address` is that of a page. */
+  madvise(address: number, length: number, advice: number): number
   /** A descriptor that can be read once something was written to it. */
   eventfd(value: number, flags: number): number
   read(fd: number, bytes: number, length: number): number
@@ -65,6 +67,7 @@ function load(): Libc {
     usleep: library.func('int usleep(uint32_t)'),
     sched_setaffinity: library.func('int sched_setaffinity(int, uint64_t, uintptr_t)'),
     sched_getaffinity: library.func('int sched_getaffinity(int, uint64_t, uintptr_t)'),
+    madvise: library.func('int madvise(uintptr_t, uint64_t, int)'),
     eventfd: library.func('int eventfd(uint32_t, int)'),
     read: library.func('int64_t read(int, uintptr_t, uint64_t)'),
     write: library.func('int64_t write(int, uintptr_t, uint64_t)'),
