@@ -18,7 +18,7 @@ const FLOWS = 2 ** 24
  */
 export function serveFlows(
   admin: Context['admin'],
-  { workers, locals }: { readonly workers: readonly RelayWorker[]; readonly locals: readonly Address[] },
+  { workers }: { readonly workers: readonly RelayWorker[] },
 ): void {
   admin.get<{ Querystring: Static<typeof Query> }>(
     '/relay/flows',
@@ -26,11 +26,11 @@ export function serveFlows(
     async ({ query }) => {
       const now = Math.trunc(performance.now())
       const { flows, next } = page(workers, query.cursor, query.limit)
-      const alive = flows.filter((flow) => flow.endsInMs(now) > 0)
+      const alive = flows.filter(({ flow }) => flow.endsInMs(now) > 0)
       return {
         confirmed: workers.reduce((sum, { state }) => sum + state.flows.confirmed, 0),
         unconfirmed: workers.reduce((sum, { state }) => sum + state.flows.unconfirmed, 0),
-        flows: alive.map((flow) => describe(now, flow, locals)),
+        flows: alive.map(({ flow, local }) => describe(now, flow, local)),
         ...(next === undefined ? {} : { next }),
       }
     },
@@ -39,11 +39,12 @@ export function serveFlows(
 
 /** One page, from the workers one after another. */
 function page(workers: readonly RelayWorker[], cursor: number, limit: number): Page {
-  const flows: FlowView[] = []
+  const flows: Page['flows'][number][] = []
   let from = cursor % FLOWS
   for (let number = Math.floor(cursor / FLOWS); number < workers.length; number++) {
-    const found = workers[number]!.state.flows.page(from, limit - flows.length)
-    flows.push(...found.flows)
+    const { state } = workers[number]!
+    const found = state.flows.page(from, limit - flows.length)
+    flows.push(...found.flows.map((flow) => ({ flow, local: state.hops.proxyOf(flow.local) })))
     if (found.next !== undefined) return { flows, next: number * FLOWS + found.next }
     from = 0
   }
@@ -51,14 +52,15 @@ function page(workers: readonly RelayWorker[], cursor: number, limit: number): P
 }
 
 interface Page {
-  readonly flows: readonly FlowView[]
+  /** With what their clients send to. */
+  readonly flows: readonly { readonly flow: FlowView; readonly local: Address }[]
   readonly next: number | undefined
 }
 
-function describe(now: number, flow: FlowView, locals: readonly Address[]): object {
+function describe(now: number, flow: FlowView, local: Address): object {
   return {
     client: flow.client.toString(),
-    local: locals[flow.local]?.toString(),
+    local: local.toString(),
     confirmed: flow.isConfirmed,
     ageMs: flow.ageMs(now),
     endsInMs: flow.endsInMs(now),

@@ -28,7 +28,8 @@ export class LocalLookUps {
 
   async #lookUp(lookUp: LookUp): Promise<void> {
     const { local, client } = lookUp
-    const pauseMs = await this.#recovery.lookUp(local, client.clone(), (found) =>
+    const at = this.#state.hops.placeOf(local)
+    const pauseMs = await this.#recovery.lookUp(at, client.clone(), (found) =>
       recover(this.#state, performance.now(), local, client, found, this.#decision),
     )
     this.#lookUps.end(performance.now(), lookUp, pauseMs)

@@ -2,6 +2,7 @@
 
 import type { Address, Context, Recovered, RecoveryStore } from '../../core/index.ts'
 import type { Decision } from './pure/decision.ts'
+import type { Place } from './pure/hop-table.ts'
 import { FAILED_MS, FRUITLESS_MS, LOOK_UP_MS } from './pure/limits.ts'
 import type { FlowPath } from './spans.ts'
 
@@ -29,34 +30,30 @@ export type UseFound = (found: Recovered) => boolean | Promise<boolean>
 export class Recovery {
   readonly counters: LookUpCounters = { hit: 0, miss: 0, refused: 0, failed: 0 }
   readonly #store: RecoveryStore
-  readonly #locals: readonly Address[]
   readonly #cluster: number
   readonly #signal: AbortSignal
   readonly #onRecovered: (path: FlowPath, tookMs: number) => void
 
   constructor(options: {
     readonly store: RecoveryStore
-    /** The public addresses as clients know them. */
-    readonly locals: readonly Address[]
     readonly node: Pick<Context['node'], 'cluster'>
     /** Aborts when the relay closes. */
     readonly signal: AbortSignal
     onRecovered(path: FlowPath, tookMs: number): void
   }) {
     this.#store = options.store
-    this.#locals = options.locals
     this.#cluster = options.node.cluster
     this.#signal = options.signal
     this.#onRecovered = options.onRecovered
   }
 
   /**
-   * A route was confirmed or goes on. Only the incumbent is remembered: a session that comes from a spoofed address
-   * takes no place in the store either.
+   * A route of a client that sends to `at` was confirmed or goes on. Only the incumbent is remembered: a session that
+   * comes from a spoofed address takes no place in the store either.
    */
-  remember({ isIncumbent, local, client, cluster, transceiver, session }: Decision): void {
+  remember(at: Place, { isIncumbent, client, cluster, transceiver, session }: Decision): void {
     if (!isIncumbent) return
-    this.#store.remember(this.#locals[local]!, client, {
+    this.#store.remember(at.name, client, {
       cluster: cluster < 0 ? this.#cluster : cluster,
       transceiver,
       session: session.slice(),
@@ -64,17 +61,18 @@ export class Recovery {
   }
 
   /**
-   * Asks the store about a client at a socket, and hands what it knows to `use`. How long the same is not to be asked
-   * again, in milliseconds. Never rejects; `client` is kept.
+   * Asks the store about a client that sends to `at`, and hands what it knows to `use`. How long the same is not to be
+   * asked again, in milliseconds. Never rejects; `client` is kept.
    */
-  async lookUp(local: number, client: Address, use: UseFound): Promise<number> {
+  async lookUp(at: Place, client: Address, use: UseFound): Promise<number> {
     const startedAt = performance.now()
-    const found = await this.#recall(local, client)
+    const found = await this.#recall(at.name, client)
     const result = await this.#use(found, use)
     this.counters[result]++
     if (result === 'hit' && typeof found === 'object') {
       const { transceiver, session } = found
-      this.#onRecovered({ local, client, transceiver, session }, performance.now() - startedAt)
+      const path = { local: at.proxy, client, transceiver, session }
+      this.#onRecovered(path, performance.now() - startedAt)
     }
     return PAUSE_MS[result]
   }
@@ -92,13 +90,13 @@ export class Recovery {
   }
 
   /** What the store says, within LOOK_UP_MS even from a store that does not heed its signal. */
-  async #recall(local: number, client: Address): Promise<Recovered | undefined | 'failed'> {
+  async #recall(name: Address, client: Address): Promise<Recovered | undefined | 'failed'> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(LOOK_UP_MS)])
     const silence = new Promise<'failed'>((resolve) => {
       signal.addEventListener('abort', () => resolve('failed'), { once: true })
     })
     try {
-      return await Promise.race([this.#store.recall(this.#locals[local]!, client, signal), silence])
+      return await Promise.race([this.#store.recall(name, client, signal), silence])
     } catch {
       return 'failed'
     }

@@ -1,5 +1,7 @@
 /** A worker of the relay, wherever it runs: its state to look at, its sockets, and what can be told of it. */
 
+import type { Decision } from './pure/decision.ts'
+import type { FlowView } from './pure/flow-view.ts'
 import type { RelayState } from './pure/relay-state.ts'
 import type { RelaySockets } from './sockets.ts'
 
@@ -12,6 +14,13 @@ export interface RelayWorker {
   readonly thread: WorkerThread | undefined
   /** Ends the worker and closes its sockets. */
   close(): Promise<void>
+}
+
+/** Hears, in the main thread, what a worker's flows go through; what it is given is used again. */
+export interface FlowListener {
+  /** A route was opened or confirmed, or the store should hear of it again. */
+  onFlowEvent(now: number, decision: Decision): void
+  onFlowEnd(now: number, flow: FlowView): void
 }
 
 /** A worker's thread. */

@@ -13,7 +13,6 @@ import {
 } from '../../core/index.ts'
 import { ClusterNames, reachedFrom } from './cluster-names.ts'
 import { eventLoopWorker } from './event-loop-worker.ts'
-import type { ForwarderEvents } from './forwarder.ts'
 import { LocalLookUps } from './local-look-ups.ts'
 import { machineAddresses } from './machine-addresses.ts'
 import type { RelayPluginOptions } from './options.ts'
@@ -23,7 +22,7 @@ import { ingressAddresses } from './pure/listen-addresses.ts'
 import { OtherClusters } from './pure/other-clusters.ts'
 import { type RelayOptions, relayState } from './pure/relay-state.ts'
 import { Recovery } from './recovery.ts'
-import type { RelayWorker } from './relay-worker.ts'
+import type { FlowListener, RelayWorker } from './relay-worker.ts'
 import { openThreadSockets, ownAddresses, type RelaySockets } from './sockets.ts'
 import { FlowSpans } from './spans.ts'
 import { cpuOf, planThreads, type ThreadPlan } from './threads/thread-plan.ts'
@@ -33,7 +32,7 @@ import { threadedWorker } from './threads/threaded-workers.ts'
 export interface Relay {
   /** At least one. */
   readonly workers: readonly RelayWorker[]
-  /** What clients send to, a flow's `local` being the index; behind our public addresses those of other relays. */
+  /** Our public addresses as clients know them. */
   readonly locals: readonly Address[]
   readonly recovery: Recovery | undefined
   readonly spans: FlowSpans
@@ -80,13 +79,13 @@ class Start {
 
   async inEventLoop(): Promise<Relay> {
     const { udp, log } = this.#context
-    let around: Around | undefined
+    const around = this.#around()
     const worker = await eventLoopWorker(udp, this.#options, log, (sockets, servers) => {
       const hops = new HopTable(sockets.locals)
-      around = this.#around(hops.names, hops.proxies)
-      const { spans, recovery } = around
+      const { recovery } = around
+      const listener = listen(around, hops)
       const onFlowEnd: RelayOptions['onFlowEnd'] = (flow, reference) => {
-        spans.ended(performance.now(), flow)
+        listener.onFlowEnd(performance.now(), flow)
         servers?.ended(reference)
       }
       const clusters = this.#otherClusters(sockets)
@@ -94,21 +93,20 @@ class Start {
       const lookUps = recovery && new LocalLookUps(state, recovery, this.#seed)
       return {
         state,
-        events: { onFlowEvent: around.onFlowEvent, onUnknownClient: (...at) => lookUps?.ask(...at) },
+        events: { ...listener, onUnknownClient: (...at) => lookUps?.ask(...at) },
       }
     })
-    return this.#relay([worker], around!)
+    return this.#relay([worker], around)
   }
 
   async inThreads({ udp, codec, threads, pins }: ThreadPlan): Promise<Relay> {
     const { log } = this.#context
     const sockets = await openThreadSockets(udp, this.#options, threads, log)
-    const { locals } = sockets[0]!
-    const around = this.#around(locals, locals)
-    const { recovery, spans, onFlowEvent } = around
+    const around = this.#around()
+    const { recovery } = around
     const state = this.#rules(sockets, threads)
-    const onFlowEnd = spans.ended.bind(spans)
-    const parts = { udp, codec, state, options: this.#options, log, recovery, onFlowEvent, onFlowEnd }
+    const listenTo = (hops: HopTable): FlowListener => listen(around, hops)
+    const parts = { udp, codec, state, options: this.#options, log, recovery, listenTo }
     const started = await Promise.allSettled(
       sockets.map((own, i) => threadedWorker(parts, own, i, pins ? cpuOf(udp, i) : undefined)),
     )
@@ -150,9 +148,8 @@ class Start {
     return clusters
   }
 
-  /** `names` is what the store knows sockets and hops by, `locals` what clients send to. */
-  #around(names: readonly Address[], locals: readonly Address[]): Around {
-    const spans = new FlowSpans(this.#context, locals)
+  #around(): Around {
+    const spans = new FlowSpans(this.#context)
     const { recovery: store } = this.#services
     const { node } = this.#context
     const { signal } = this.#ending
@@ -160,31 +157,25 @@ class Start {
       store &&
       new Recovery({
         store,
-        locals: names,
         node,
         signal,
         onRecovered: (path, tookMs) => spans.recovered(performance.now(), path, tookMs),
       })
-    const onFlowEvent: ForwarderEvents['onFlowEvent'] = (now, decision) => {
-      if (decision.event === 'opened') spans.opened(now, decision)
-      else recovery?.remember(decision)
-      if (decision.event === 'confirmed') spans.confirmed(now, decision)
-    }
-    return { locals, spans, recovery, onFlowEvent }
+    return { spans, recovery }
   }
 
-  #relay(workers: readonly RelayWorker[], { locals, spans, recovery }: Around): Relay {
+  #relay(workers: readonly RelayWorker[], { spans, recovery }: Around): Relay {
     const { sockets } = workers[0]!
     return {
       workers,
-      locals,
+      locals: sockets.locals,
       recovery,
       spans,
       ingress: ingressAddresses(sockets.locals, this.#context.node.reachable),
       close: async () => {
         this.#ending.abort()
         await Promise.all(workers.map((worker) => worker.close()))
-        for (const { state } of workers) spans.closing(performance.now(), state.flows)
+        for (const { state } of workers) spans.closing(performance.now(), state)
       },
     }
   }
@@ -192,8 +183,19 @@ class Start {
 
 /** What is around the workers. */
 interface Around {
-  readonly locals: readonly Address[]
   readonly spans: FlowSpans
   readonly recovery: Recovery | undefined
-  readonly onFlowEvent: ForwarderEvents['onFlowEvent']
+}
+
+/** Tells spans and the store of a worker's flows; `hops` knows where their clients send to. */
+function listen({ spans, recovery }: Around, hops: HopTable): FlowListener {
+  return {
+    onFlowEvent(now, decision) {
+      const at = hops.placeOf(decision.local)
+      if (decision.event === 'opened') spans.opened(now, at.proxy, decision)
+      else recovery?.remember(at, decision)
+      if (decision.event === 'confirmed') spans.confirmed(now, at.proxy, decision)
+    },
+    onFlowEnd: (now, flow) => spans.ended(now, hops.proxyOf(flow.local), flow),
+  }
 }

@@ -7,6 +7,7 @@
 import { type Address, type Context, wallTime } from '../../core/index.ts'
 import type { Decision } from './pure/decision.ts'
 import type { FlowView } from './pure/flow-view.ts'
+import type { HopTable } from './pure/hop-table.ts'
 import { SpanBudget, type SpanKind } from './pure/span-budget.ts'
 
 /** Flows that still get a span when the relay closes. */
@@ -14,32 +15,37 @@ const LAST_FLOWS = 500
 
 /** Between whom a flow's packets go, and for which session. */
 export interface FlowPath {
-  /** Which public socket the client sends to. */
-  readonly local: number
+  /** What the client sends to. */
+  readonly local: Address
   readonly client: Address
   readonly transceiver: Address
   readonly session: Uint8Array
+}
+
+/** A worker's flows, and where their clients send to. */
+interface ClosingState {
+  readonly flows: { page(from: number, limit: number): { flows: FlowView[] } }
+  readonly hops: Pick<HopTable, 'proxyOf'>
 }
 
 /** Makes the spans. */
 export class FlowSpans {
   readonly budget = new SpanBudget()
   readonly #context: Pick<Context, 'tracer' | 'tracing'>
-  readonly #locals: readonly Address[]
 
-  constructor(context: Pick<Context, 'tracer' | 'tracing'>, locals: readonly Address[]) {
+  constructor(context: Pick<Context, 'tracer' | 'tracing'>) {
     this.#context = context
-    this.#locals = locals
   }
 
-  /** A client's first request went to a transceiver. */
-  opened(now: number, decision: Decision): void {
-    this.#record('opened', 'relay.flow.open', now, now, decision)
+  /** The first request of a client that sends to `local` went to a transceiver. */
+  opened(now: number, local: Address, decision: Decision): void {
+    this.#record('opened', 'relay.flow.open', now, now, pathOf(local, decision))
   }
 
   /** A success response came; the span lasts from when the route was opened. */
-  confirmed(now: number, decision: Decision): void {
-    this.#record('confirmed', 'relay.flow.confirm', now - decision.routeAgeMs, now, decision)
+  confirmed(now: number, local: Address, decision: Decision): void {
+    const opened = now - decision.routeAgeMs
+    this.#record('confirmed', 'relay.flow.confirm', opened, now, pathOf(local, decision))
   }
 
   /** The recovery store knew the client; the span lasts as long as the look-up took. */
@@ -48,32 +54,36 @@ export class FlowSpans {
   }
 
   /** A flow has ended; where it was confirmed, the span is its life, with what went through. */
-  ended(now: number, flow: FlowView): void {
+  ended(now: number, local: Address, flow: FlowView): void {
     if (!flow.isConfirmed) return
     for (const route of flow.routes) {
       if (route.state !== 'live') continue
       const { transceiver, session } = route
-      const end = { client: flow.client, local: flow.local, transceiver, session }
+      const end = { client: flow.client, local, transceiver, session }
       this.#record('ended', 'relay.flow', now - route.ageMs(now), now, end, traffic(flow))
     }
   }
 
-  /** The relay closes: these flows end with it, as far as spans can tell. */
-  closing(now: number, flows: { page(from: number, limit: number): { flows: FlowView[] } }): void {
+  /** A worker of the relay closes: these flows end with it, as far as spans can tell. */
+  closing(now: number, { flows, hops }: ClosingState): void {
     if (!this.#context.tracing.isOn) return
-    for (const flow of flows.page(0, LAST_FLOWS).flows) this.ended(now, flow)
+    for (const flow of flows.page(0, LAST_FLOWS).flows) this.ended(now, hops.proxyOf(flow.local), flow)
   }
 
   #record(kind: SpanKind, name: string, from: number, to: number, path: FlowPath, extra = {}): void {
     const { tracer, tracing } = this.#context
     if (!tracing.isOn || !this.budget.take(to, kind)) return
-    const attributes = { ...addresses(path, this.#locals[path.local]!), ...extra }
+    const attributes = { ...addresses(path), ...extra }
     const options = { attributes, startTime: wallTime(from) }
     tracer.startSpan(name, options, tracing.parent(path.session)).end(wallTime(to))
   }
 }
 
-function addresses({ client, transceiver }: FlowPath, local: Address) {
+function pathOf(local: Address, { client, transceiver, session }: Decision): FlowPath {
+  return { local, client, transceiver, session }
+}
+
+function addresses({ client, local, transceiver }: FlowPath) {
   return {
     'client.address': client.host,
     'client.port': client.port,

@@ -8,7 +8,7 @@ import { type Address, type Cidr, inCidrs } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'
 import type { DropReason } from './drop-reasons.ts'
 import { decideOnClient } from './from-client.ts'
-import { type RelayState, settled } from './relay-state.ts'
+import { changing, type RelayState, settled } from './relay-state.ts'
 
 /**
  * Fills `into` for bytes[start, end), which came from `source` to the socket for other relays: the payload's start, the
@@ -48,15 +48,23 @@ function decide(
   into: Decision,
 ): DropReason | undefined {
   if (!inCidrs(relays, source)) return 'untrusted_relay'
-  const { client, proxy, hops, answering } = state
+  const { client, proxy, answering } = state
   const fault = answering.read(bytes, start, end, client, proxy)
   if (fault !== undefined) return fault
   if (!state.allowed.isClient(client)) return 'bad_source'
-  const local = hops.numberOf(source, proxy)
+  const local = hopOf(state, source, proxy)
   if (local < 0) return 'table_full'
   const payload = start + answering.length
   into.local = local
   into.client.copy(client)
   into.payload = payload
   return decideOnClient(state, now, local, into.client, bytes, payload, end, into)
+}
+
+/** The number of a previous hop, -1 when there is no place for one more. */
+function hopOf({ hops, memory }: RelayState, relay: Address, proxy: Address): number {
+  const known = hops.find(relay, proxy)
+  if (known >= 0) return known
+  changing(memory)
+  return hops.add(relay, proxy)
 }

@@ -48,6 +48,7 @@ export function repair(state: RelayState): void {
   for (const ufrag of ufrags.free) words[ufrag + UFRAG_STATE] = 0
   const routes = findRoutes(state, flows)
   chainFlows(state, flows.used)
+  state.hops.repair(flows.used.map((flow) => (words[flow + FLOW_KEY]! & 0xffff) >>> 2))
   chainUfrags(state, ufrags.used)
   chainRoutes(state, routes)
   countUpstreams(state, routes, ufrags.used)

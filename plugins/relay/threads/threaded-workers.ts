@@ -16,13 +16,12 @@ import {
   type ThreadSocket,
   type ThreadUdp,
 } from '../../../core/index.ts'
-import type { ForwarderEvents } from '../forwarder.ts'
 import type { RelayPluginOptions } from '../options.ts'
-import type { FlowView } from '../pure/flow-view.ts'
+import type { HopTable } from '../pure/hop-table.ts'
 import { relayMemory } from '../pure/relay-memory.ts'
 import { type RelayOptions, type RelayState, relayState } from '../pure/relay-state.ts'
 import type { Recovery } from '../recovery.ts'
-import type { RelayWorker, WorkerThread } from '../relay-worker.ts'
+import type { FlowListener, RelayWorker, WorkerThread } from '../relay-worker.ts'
 import type { RelaySockets } from '../sockets.ts'
 import { FlowRing } from './flow-ring.ts'
 import type { Command, Report, ThreadData } from './messages.ts'
@@ -43,8 +42,7 @@ export interface ThreadParts {
   readonly options: Pick<RelayPluginOptions, 'segments' | 'coalesceMicroseconds' | 'framing'>
   readonly log: Context['log']
   readonly recovery: Recovery | undefined
-  readonly onFlowEvent: ForwarderEvents['onFlowEvent']
-  onFlowEnd(now: number, flow: FlowView): void
+  listenTo(hops: HopTable): FlowListener
 }
 
 /** Starts a worker on its sockets, which it closes at its end; `cpu` is the processor it stays on. */
@@ -67,6 +65,7 @@ class ThreadedWorker implements RelayWorker {
   readonly #control: ThreadControl
   readonly #supervisor: Supervisor
   readonly #ring: FlowRing
+  readonly #listener: FlowListener
   readonly #asked = new Map<number, (isUsed: boolean) => void>()
   readonly #stopListening: (() => void) | undefined
 
@@ -81,6 +80,7 @@ class ThreadedWorker implements RelayWorker {
     const memory = relayMemory(parts.state.maxFlows)
     const ring = FlowRing.memory(RING_RECORDS)
     this.state = relayState(parts.state, memory)
+    this.#listener = parts.listenTo(this.state.hops)
     this.#ring = new FlowRing(ring)
     this.#control = parts.udp.control()
     const name = `relay worker ${number}`
@@ -146,8 +146,8 @@ class ThreadedWorker implements RelayWorker {
 
   #read(): void {
     this.#ring.read({
-      onEvent: (now, decision) => this.#parts.onFlowEvent(now, decision),
-      onEnded: (now, flow) => this.#parts.onFlowEnd(now, flow),
+      onEvent: (now, decision) => this.#listener.onFlowEvent(now, decision),
+      onEnded: (now, flow) => this.#listener.onFlowEnd(now, flow),
     })
   }
 
@@ -155,7 +155,7 @@ class ThreadedWorker implements RelayWorker {
     const client = parseAddress(text)
     if (client === undefined) return
     let isAnswered = false
-    const pauseMs = await this.#parts.recovery?.lookUp(local, client, (found) => {
+    const pauseMs = await this.#parts.recovery?.lookUp(this.state.hops.placeOf(local), client, (found) => {
       const isUsed = this.#use(id, found)
       isAnswered = true
       return isUsed

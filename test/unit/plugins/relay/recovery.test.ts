@@ -36,7 +36,6 @@ function setUp(recall: Recall) {
   ending.add(controller)
   const recovery = new Recovery({
     store,
-    locals: LOCALS,
     node: { cluster: 1 },
     signal: controller.signal,
     onRecovered: (_path, tookMs) => spans.push(tookMs),
@@ -129,7 +128,8 @@ describe('an unknown client', () => {
 
 describe('what the store is told', () => {
   function remember({ relay, recovery }: ReturnType<typeof setUp>): void {
-    if (relay.decision.event) recovery.remember(relay.decision)
+    if (relay.decision.event)
+      recovery.remember(relay.state.hops.placeOf(relay.decision.local), relay.decision)
   }
   test('a call at its first success, and then again every few seconds', () => {
     const all = setUp(async () => undefined)

@@ -19,7 +19,7 @@ function setUp(env: Record<string, string> = {}) {
     spanProcessors: [new SimpleSpanProcessor({ exporter })],
   })
   const context = { tracer: telemetry.tracer('relay'), tracing: telemetry.tracing }
-  return { spans: new FlowSpans(context, [PUBLIC]), made: () => exporter.getFinishedSpans() }
+  return { spans: new FlowSpans(context), made: () => exporter.getFinishedSpans() }
 }
 
 function opened(): { flow: FlowView; route: RouteView; decision: Decision } {
@@ -44,15 +44,15 @@ test('a confirmed flow’s life is a span when it ends, with what went through i
   const { spans, made } = setUp()
   const now = performance.now()
   const { flow, route, decision } = opened()
-  spans.opened(now, decision)
+  spans.opened(now, PUBLIC, decision)
   decision.routeAgeMs = 12
-  spans.confirmed(now + 12, decision)
+  spans.confirmed(now + 12, PUBLIC, decision)
   route.state = 'live'
   route.openedAt = now | 0
   flow.isConfirmed = true
   flow.packetsUp = 50
   flow.bytesDown = 700
-  spans.ended(now + 40_000, flow)
+  spans.ended(now + 40_000, PUBLIC, flow)
   const [open, confirm, life] = made()
   assert.deepEqual(
     [open, confirm, life].map((span) => span?.name),
@@ -78,24 +78,24 @@ test('a confirmed flow’s life is a span when it ends, with what went through i
 
 test('a flow that nobody confirmed leaves no life', () => {
   const { spans, made } = setUp()
-  spans.ended(10, opened().flow)
+  spans.ended(10, PUBLIC, opened().flow)
   assert.deepEqual(made(), [])
 })
 
 test('a flood of first requests makes so many spans, and the rest is counted', () => {
   const { spans, made } = setUp()
   const { decision } = opened()
-  for (let i = 0; i < 5000; i++) spans.opened(i / 100, decision)
+  for (let i = 0; i < 5000; i++) spans.opened(i / 100, PUBLIC, decision)
   assert.equal(made().length, OPEN_SPANS_PER_SECOND)
   assert.equal(spans.budget.leftOut.opened, 5000 - OPEN_SPANS_PER_SECOND)
-  spans.confirmed(50, decision)
+  spans.confirmed(50, PUBLIC, decision)
   assert.equal(made().at(-1)?.name, 'relay.flow.confirm')
 })
 
 test('where spans go nowhere none is counted as left out', () => {
   const telemetry = createTelemetry({ version: '0', env: {} })
-  const spans = new FlowSpans({ tracer: telemetry.tracer('relay'), tracing: telemetry.tracing }, [PUBLIC])
-  for (let i = 0; i < 500; i++) spans.opened(0, opened().decision)
+  const spans = new FlowSpans({ tracer: telemetry.tracer('relay'), tracing: telemetry.tracing })
+  for (let i = 0; i < 500; i++) spans.opened(0, PUBLIC, opened().decision)
   assert.equal(spans.budget.leftOut.opened, 0)
 })
 
@@ -104,7 +104,8 @@ test('the relay closes: its confirmed flows end as spans', () => {
   const { flow, route } = opened()
   route.state = 'live'
   flow.isConfirmed = true
-  spans.closing(5, { page: () => ({ flows: [flow, opened().flow] }) })
+  const flows = { page: () => ({ flows: [flow, opened().flow] }) }
+  spans.closing(5, { flows, hops: { proxyOf: () => PUBLIC } })
   assert.deepEqual(
     made().map(({ name }) => name),
     ['relay.flow'],
