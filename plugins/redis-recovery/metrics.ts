@@ -1,6 +1,6 @@
 /** The plugin's metrics; the README lists them with their units. */
 
-import type { Context } from '../../core/index.ts'
+import { type Context, Observed } from '../../core/index.ts'
 import type { FailedOutcome } from './fault.ts'
 import type { Link } from './link.ts'
 import type { RedisStore } from './store.ts'
@@ -49,34 +49,20 @@ export class Instruments {
 
 /** Registers what is looked at when metrics are collected; the result takes it back. */
 export function observeStore(meter: Context['meter'], store: RedisStore, link: Link): () => void {
-  const connected = meter.createObservableGauge('earshot.redis_recovery.connected', {
-    description: '1 while commands can be sent to Redis, 0 while they cannot',
-    unit: '1',
+  const observed = new Observed(meter, 'earshot.redis_recovery')
+  const connected = '1 while commands can be sent to Redis, 0 while they cannot'
+  observed.gauge('connected', '1', connected, (result) => result.observe(link.isReady ? 1 : 0))
+  observed.counter('outages', '{outage}', 'Times that Redis went away or refused', (result) =>
+    result.observe(link.outage.count),
+  )
+  observed.upDownCounter('queued', '{write}', 'Writes that wait to be sent', (result) =>
+    result.observe(store.queued),
+  )
+  observed.upDownCounter('look_ups_in_flight', '{lookup}', 'Look-ups that wait for an answer', (result) =>
+    result.observe(store.inFlight),
+  )
+  observed.counter('drops', '{write}', 'Writes that were never sent, by reason', (result) => {
+    for (const [reason, count] of Object.entries(store.dropped)) result.observe(count, { reason })
   })
-  const outages = meter.createObservableCounter('earshot.redis_recovery.outages', {
-    description: 'Times that Redis went away or refused',
-    unit: '{outage}',
-  })
-  const queued = meter.createObservableUpDownCounter('earshot.redis_recovery.queued', {
-    description: 'Writes that wait to be sent',
-    unit: '{write}',
-  })
-  const lookUps = meter.createObservableUpDownCounter('earshot.redis_recovery.look_ups_in_flight', {
-    description: 'Look-ups that wait for an answer',
-    unit: '{lookup}',
-  })
-  const drops = meter.createObservableCounter('earshot.redis_recovery.drops', {
-    description: 'Writes that were never sent, by reason',
-    unit: '{write}',
-  })
-  const instruments = [connected, outages, queued, lookUps, drops]
-  const observe: Parameters<typeof meter.addBatchObservableCallback>[0] = (result) => {
-    result.observe(connected, link.isReady ? 1 : 0)
-    result.observe(outages, link.outage.count)
-    result.observe(queued, store.queued)
-    result.observe(lookUps, store.inFlight)
-    for (const [reason, count] of Object.entries(store.dropped)) result.observe(drops, count, { reason })
-  }
-  meter.addBatchObservableCallback(observe, instruments)
-  return () => meter.removeBatchObservableCallback(observe, instruments)
+  return () => observed.close()
 }

@@ -1,6 +1,6 @@
 /** The relay's metrics: observed from counters when they are collected, never touched by a packet. */
 
-import type { Context } from '../../core/index.ts'
+import { type Context, Observed } from '../../core/index.ts'
 import { DROP_REASONS } from './pure/drop-reasons.ts'
 import type { SpanBudget } from './pure/span-budget.ts'
 import type { Recovery } from './recovery.ts'
@@ -14,12 +14,13 @@ export function observeRelay(
   meter: Context['meter'],
   { workers, recovery, spans }: Pick<Relay, 'workers' | 'recovery' | 'spans'>,
 ): void {
-  observeTraffic(meter, workers)
-  observeFlows(meter, workers)
-  observeSockets(meter, workers)
-  observeWorkers(meter, workers)
-  observeSpans(meter, spans.budget, workers)
-  if (recovery) observeLookUps(meter, recovery)
+  const observed = new Observed(meter, 'earshot.relay')
+  observeTraffic(observed, workers)
+  observeFlows(observed, workers)
+  observeSockets(observed, workers)
+  observeWorkers(observed, workers)
+  observeSpans(observed, spans.budget, workers)
+  if (recovery) observeLookUps(observed, recovery)
 }
 
 type Workers = readonly RelayWorker[]
@@ -29,154 +30,77 @@ function sum(workers: Workers, of: (worker: RelayWorker) => number): number {
   return workers.reduce((total, worker) => total + of(worker), 0)
 }
 
-function observeTraffic(meter: Context['meter'], workers: Workers): void {
-  const packets = meter.createObservableCounter('earshot.relay.packets', {
-    description: 'Datagrams forwarded',
-    unit: '{packet}',
+type Count = 'packetsUp' | 'packetsDown' | 'bytesUp' | 'bytesDown' | 'decodes' | 'recoveries'
+
+/** What all workers counted. */
+function counted(workers: Workers, name: Count): number {
+  return sum(workers, ({ state }) => state.counters[name])
+}
+
+function observeTraffic(observed: Observed, workers: Workers): void {
+  observed.counter('packets', '{packet}', 'Datagrams forwarded', (result) => {
+    result.observe(counted(workers, 'packetsUp'), { direction: 'up' })
+    result.observe(counted(workers, 'packetsDown'), { direction: 'down' })
   })
-  const bytes = meter.createObservableCounter('earshot.relay.bytes', {
-    description: 'Payload forwarded, without framing',
-    unit: 'By',
+  observed.counter('bytes', 'By', 'Payload forwarded, without framing', (result) => {
+    result.observe(counted(workers, 'bytesUp'), { direction: 'up' })
+    result.observe(counted(workers, 'bytesDown'), { direction: 'down' })
   })
-  const drops = meter.createObservableCounter('earshot.relay.drops', {
-    description: 'Datagrams dropped, by reason',
-    unit: '{packet}',
-  })
-  observe(meter, [packets, bytes, drops], (result) => {
-    result.observe(
-      packets,
-      sum(workers, ({ state }) => state.counters.packetsUp),
-      { direction: 'up' },
-    )
-    result.observe(
-      packets,
-      sum(workers, ({ state }) => state.counters.packetsDown),
-      { direction: 'down' },
-    )
-    result.observe(
-      bytes,
-      sum(workers, ({ state }) => state.counters.bytesUp),
-      { direction: 'up' },
-    )
-    result.observe(
-      bytes,
-      sum(workers, ({ state }) => state.counters.bytesDown),
-      { direction: 'down' },
-    )
+  observed.counter('drops', '{packet}', 'Datagrams dropped, by reason', (result) => {
     for (const reason of DROP_REASONS) {
-      result.observe(
-        drops,
-        sum(workers, ({ state }) => state.counters.drops.of(reason)),
-        { reason },
-      )
+      const dropped = sum(workers, ({ state }) => state.counters.drops.of(reason))
+      result.observe(dropped, { reason })
     }
   })
 }
 
-function observeFlows(meter: Context['meter'], workers: Workers): void {
-  const open = meter.createObservableUpDownCounter('earshot.relay.flows', {
-    description: 'Flows in the table, by state',
-    unit: '{flow}',
+function observeFlows(observed: Observed, workers: Workers): void {
+  observed.upDownCounter('flows', '{flow}', 'Flows in the table, by state', (result) => {
+    for (const state of ['confirmed', 'unconfirmed'] as const) {
+      const open = sum(workers, (worker) => worker.state.flows[state])
+      result.observe(open, { state })
+    }
   })
-  const evictions = meter.createObservableCounter('earshot.relay.evictions', {
-    description: 'Unconfirmed flows pushed out of a full table',
-    unit: '{flow}',
-  })
-  const decodes = meter.createObservableCounter('earshot.relay.decodes', {
-    description: 'Ufrags decoded',
-    unit: '{ufrag}',
-  })
-  const recoveries = meter.createObservableCounter('earshot.relay.recoveries', {
-    description: 'Routes taken from the recovery store',
-    unit: '{route}',
-  })
-  observe(meter, [open, evictions, decodes, recoveries], (result) => {
-    result.observe(
-      open,
-      sum(workers, ({ state }) => state.flows.confirmed),
-      { state: 'confirmed' },
-    )
-    result.observe(
-      open,
-      sum(workers, ({ state }) => state.flows.unconfirmed),
-      { state: 'unconfirmed' },
-    )
-    result.observe(
-      evictions,
-      sum(workers, ({ state }) => state.flows.evicted),
-    )
-    result.observe(
-      decodes,
-      sum(workers, ({ state }) => state.counters.decodes),
-    )
-    result.observe(
-      recoveries,
-      sum(workers, ({ state }) => state.counters.recoveries),
-    )
+  observed.counter('evictions', '{flow}', 'Unconfirmed flows pushed out of a full table', (result) =>
+    result.observe(sum(workers, ({ state }) => state.flows.evicted)),
+  )
+  observed.counter('decodes', '{ufrag}', 'Ufrags decoded', (result) =>
+    result.observe(counted(workers, 'decodes')),
+  )
+  observed.counter('recoveries', '{route}', 'Routes taken from the recovery store', (result) =>
+    result.observe(counted(workers, 'recoveries')),
+  )
+}
+
+function observeLookUps(observed: Observed, { counters }: Recovery): void {
+  observed.counter('look_ups', '{lookup}', 'Recovery look-ups, by result', (result) => {
+    for (const [name, count] of Object.entries(counters)) result.observe(count, { result: name })
   })
 }
 
-function observeLookUps(meter: Context['meter'], { counters }: Recovery): void {
-  const lookUps = meter.createObservableCounter('earshot.relay.look_ups', {
-    description: 'Recovery look-ups, by result',
-    unit: '{lookup}',
-  })
-  observe(meter, [lookUps], (result) => {
-    for (const [name, count] of Object.entries(counters)) result.observe(lookUps, count, { result: name })
-  })
-}
-
-function observeSpans(meter: Context['meter'], budget: SpanBudget, workers: Workers): void {
-  const leftOut = meter.createObservableCounter('earshot.relay.spans.left_out', {
-    description: 'Spans that were not made, so that a flood fills no collector',
-    unit: '{span}',
-  })
-  observe(meter, [leftOut], (result) => {
+function observeSpans(observed: Observed, budget: SpanBudget, workers: Workers): void {
+  const description = 'Spans that were not made, so that a flood fills no collector'
+  observed.counter('spans.left_out', '{span}', description, (result) => {
     for (const kind of ['opened', 'confirmed', 'recovered', 'ended'] as const) {
       const lost = kind === 'recovered' ? 0 : sum(workers, ({ thread }) => thread?.lost(kind) ?? 0)
-      result.observe(leftOut, budget.leftOut[kind] + lost, { kind })
+      result.observe(budget.leftOut[kind] + lost, { kind })
     }
   })
 }
 
-function observeSockets(meter: Context['meter'], workers: Workers): void {
-  const datagrams = meter.createObservableCounter('earshot.relay.socket.datagrams', {
-    description: 'Datagrams received and sent, by socket',
-    unit: '{packet}',
-  })
-  const errors = meter.createObservableCounter('earshot.relay.socket.errors', {
-    description: 'Datagrams that the socket lost, by socket and kind',
-    unit: '{packet}',
-  })
-  observe(meter, [datagrams, errors], (result) => {
+function observeSockets(observed: Observed, workers: Workers): void {
+  observed.counter('socket.datagrams', '{packet}', 'Datagrams received and sent, by socket', (result) => {
     for (const [socket, sockets] of byAddress(workers)) {
-      const count = (of: (counters: RelaySocket['counters']) => number): number =>
-        sockets.reduce((total, { counters }) => total + of(counters), 0)
-      result.observe(
-        datagrams,
-        count(({ received }) => received),
-        { socket, direction: 'in' },
-      )
-      result.observe(
-        datagrams,
-        count(({ sent }) => sent),
-        { socket, direction: 'out' },
-      )
-      result.observe(
-        errors,
-        count(({ truncated }) => truncated),
-        { socket, kind: 'truncated' },
-      )
-      result.observe(
-        errors,
-        count(({ receiveErrors }) => receiveErrors),
-        { socket, kind: 'receive' },
-      )
-      result.observe(
-        errors,
-        count(({ sendErrors }) => sendErrors),
-        { socket, kind: 'send' },
-      )
+      result.observe(total(sockets, 'received'), { socket, direction: 'in' })
+      result.observe(total(sockets, 'sent'), { socket, direction: 'out' })
+    }
+  })
+  const lost = 'Datagrams that the socket lost, by socket and kind'
+  observed.counter('socket.errors', '{packet}', lost, (result) => {
+    for (const [socket, sockets] of byAddress(workers)) {
+      result.observe(total(sockets, 'truncated'), { socket, kind: 'truncated' })
+      result.observe(total(sockets, 'receiveErrors'), { socket, kind: 'receive' })
+      result.observe(total(sockets, 'sendErrors'), { socket, kind: 'send' })
     }
   })
 }
@@ -191,8 +115,6 @@ function byAddress(workers: Workers): Map<string, RelaySocket[]> {
   return Map.groupBy(all, ({ local }) => local.toString())
 }
 
-type Observer = Parameters<Context['meter']['addBatchObservableCallback']>
-
-function observe(meter: Context['meter'], instruments: Observer[1], callback: Observer[0]): void {
-  meter.addBatchObservableCallback(callback, instruments)
+function total(sockets: readonly RelaySocket[], name: keyof RelaySocket['counters']): number {
+  return sockets.reduce((sum, { counters }) => sum + counters[name], 0)
 }

@@ -1,6 +1,7 @@
 /** The transceiver's metrics: read from counters when asked for, so that the packet path only counts. */
 
 import type { Meter } from '@opentelemetry/api'
+import { Observed } from '../../core/index.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { SessionState } from './session-options.ts'
 import type { Sessions } from './sessions.ts'
@@ -15,47 +16,48 @@ export function observe(
   socket: TransceiverSocket,
   dispatch: Dispatch,
 ): void {
-  const gauge = meter.createObservableUpDownCounter('earshot.transceiver.calls', {
-    unit: '{call}',
-    description: 'Calls in being.',
-  })
-  gauge.addCallback((result) => {
+  const observed = new Observed(meter, 'earshot.transceiver')
+  observeCalls(observed, sessions)
+  observeMedia(meter, observed, sessions)
+  observeSocket(observed, socket, dispatch)
+}
+
+function observeCalls(observed: Observed, sessions: Sessions): void {
+  observed.upDownCounter('calls', '{call}', 'Calls in being.', (result) => {
     const counts = { new: 0, connecting: 0, connected: 0, closed: 0 }
     for (const { state } of sessions) counts[state]++
     for (const state of STATES) result.observe(counts[state], { state })
   })
-  const counter = counters(meter)
-  observeMedia(meter, sessions)
-  counter('calls.started', '{call}', 'Calls whose offer was answered.').addCallback((result) =>
+  observed.counter('calls.started', '{call}', 'Calls whose offer was answered.', (result) =>
     result.observe(sessions.counters.started),
   )
-  counter('calls.ended', '{call}', 'Calls that ended.').addCallback((result) => {
+  observed.counter('calls.ended', '{call}', 'Calls that ended.', (result) => {
     for (const [reason, n] of sessions.counters.ended) result.observe(n, { reason })
   })
-  counter('offers.refused', '{offer}', 'Offers that were refused.').addCallback((result) => {
+  observed.counter('offers.refused', '{offer}', 'Offers that were refused.', (result) => {
     for (const [code, n] of sessions.counters.refused) result.observe(n, { code })
   })
-  counter('packets', '{packet}', 'UDP datagrams of the internal socket.').addCallback((result) => {
+}
+
+function observeSocket(observed: Observed, socket: TransceiverSocket, dispatch: Dispatch): void {
+  observed.counter('packets', '{packet}', 'UDP datagrams of the internal socket.', (result) => {
     result.observe(socket.counters.received, { direction: 'received' })
     result.observe(socket.counters.sent, { direction: 'sent' })
   })
-  counter('socket.errors', '{packet}', 'Datagrams that the internal socket lost.').addCallback((result) => {
+  observed.counter('socket.errors', '{packet}', 'Datagrams that the internal socket lost.', (result) => {
     const { truncated, receiveErrors, sendErrors } = socket.counters
     result.observe(truncated, { kind: 'truncated' })
     result.observe(receiveErrors, { kind: 'receive' })
     result.observe(sendErrors, { kind: 'send' })
   })
-  counter('drops', '{packet}', 'Datagrams dropped.').addCallback((result) => {
+  observed.counter('drops', '{packet}', 'Datagrams dropped.', (result) => {
     for (const [reason, n] of Object.entries({ ...socket.drops, ...dispatch.drops }))
       result.observe(n, { reason })
   })
-  counter('stun', '{message}', 'STUN messages that reached a session.').addCallback((result) => {
+  observed.counter('stun', '{message}', 'STUN messages that reached a session.', (result) => {
     for (const [outcome, n] of dispatch.stun) result.observe(n, { outcome })
   })
 }
-
-const counters = (meter: Meter) => (name: string, unit: string, description: string) =>
-  meter.createObservableCounter(`earshot.transceiver.${name}`, { unit, description })
 
 function* statsOf(sessions: Sessions) {
   // The same object each time, brought up to date by being asked for.
@@ -63,15 +65,18 @@ function* statsOf(sessions: Sessions) {
 }
 
 /** What all calls' audio counted, and what slow bridges and closed channels cost. */
-function observeMedia(meter: Meter, sessions: Sessions): void {
-  const counter = counters(meter)
-  const packets = counter('audio.packets', '{packet}', 'Audio packets of calls.')
-  const bytes = counter('audio.bytes', 'By', 'Audio payload of calls, decrypted.')
-  const lost = counter('audio.packets.lost', '{packet}', 'Audio packets that were lost on the way.')
-  const discarded = counter('audio.packets.discarded', '{packet}', 'Audio packets that could not be used.')
-  const concealed = counter('audio.concealed', 's', 'Audio made up for lost packets.')
-  const dropped = counter('bridge.audio.dropped', 's', 'Audio that a bridge was too slow to read.')
-  const events = counter('events.dropped', '{event}', 'Events that nobody took in time.')
+function observeMedia(meter: Meter, observed: Observed, sessions: Sessions): void {
+  const packets = observed.counter('audio.packets', '{packet}', 'Audio packets of calls.')
+  const bytes = observed.counter('audio.bytes', 'By', 'Audio payload of calls, decrypted.')
+  const lost = observed.counter('audio.packets.lost', '{packet}', 'Audio packets that were lost on the way.')
+  const discarded = observed.counter(
+    'audio.packets.discarded',
+    '{packet}',
+    'Audio packets that could not be used.',
+  )
+  const concealed = observed.counter('audio.concealed', 's', 'Audio made up for lost packets.')
+  const dropped = observed.counter('bridge.audio.dropped', 's', 'Audio that a bridge was too slow to read.')
+  const events = observed.counter('events.dropped', '{event}', 'Events that nobody took in time.')
   meter.addBatchObservableCallback(
     (result) => {
       const sums = sessions.media.sum(statsOf(sessions))

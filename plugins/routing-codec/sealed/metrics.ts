@@ -1,6 +1,6 @@
 /** The codec's metrics: read from its counters when they are collected. They show how far a change of keys has come. */
 
-import type { Context } from '../../../core/index.ts'
+import { type Context, Observed } from '../../../core/index.ts'
 import type { SealedCodec } from './codec.ts'
 
 /** What is told of a keys file. */
@@ -11,13 +11,10 @@ export interface FileCounters {
 
 /** Registers the instruments that README.md lists. */
 export function observe(meter: Context['meter'], codec: SealedCodec, file: FileCounters): void {
-  const keys = meter.createObservableUpDownCounter('earshot.sealed.keys', {
-    unit: '{key}',
-    description: 'Keys in use.',
-  })
+  const observed = new Observed(meter, 'earshot.sealed')
   // A key that was dropped goes on as 0: what is not observed any more keeps its last value.
   const seen = new Set<number>()
-  keys.addCallback((result) => {
+  observed.upDownCounter('keys', '{key}', 'Keys in use.', (result) => {
     const inUse = codec.keyIds
     for (const key of inUse) seen.add(key)
     for (const key of seen) {
@@ -25,11 +22,7 @@ export function observe(meter: Context['meter'], codec: SealedCodec, file: FileC
       result.observe(inUse.includes(key) ? 1 : 0, { key, use: 'decode' })
     }
   })
-  const texts = meter.createObservableCounter('earshot.sealed.texts', {
-    unit: '{text}',
-    description: 'Texts written and read, by key.',
-  })
-  texts.addCallback((result) => {
+  observed.counter('texts', '{text}', 'Texts written and read, by key.', (result) => {
     const inUse = new Set(codec.keyIds)
     const { encoded, decoded } = codec.counters.read()
     for (let key = 0; key < encoded.length; key++) {
@@ -38,17 +31,14 @@ export function observe(meter: Context['meter'], codec: SealedCodec, file: FileC
       result.observe(decoded[key]!, { key, operation: 'decode' })
     }
   })
-  const refusals = meter.createObservableCounter('earshot.sealed.refusals', {
-    unit: '{text}',
-    description: 'Texts that led nowhere, by reason.',
-  })
-  refusals.addCallback((result) => {
+  observed.counter('refusals', '{text}', 'Texts that led nowhere, by reason.', (result) => {
     for (const [reason, count] of Object.entries(codec.counters.read().refused))
       result.observe(count, { reason })
   })
-  const faults = meter.createObservableCounter('earshot.sealed.keys_file.faults', {
-    unit: '{fault}',
-    description: 'Contents of the keys file that could not be used.',
-  })
-  faults.addCallback((result) => result.observe(file.faults))
+  observed.counter(
+    'keys_file.faults',
+    '{fault}',
+    'Contents of the keys file that could not be used.',
+    (result) => result.observe(file.faults),
+  )
 }
