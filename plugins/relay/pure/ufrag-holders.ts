@@ -28,7 +28,7 @@ export function flowOfHolder(words: Int32Array, holder: number): number {
 /** Whether one of the holders from `holder` on is of the same client as `flow`, maybe at another of our sockets. */
 export function hasClientOf(words: Int32Array, holder: number, flow: number): boolean {
   for (let at = holder; at !== 0; at = words[holderLink(at)]!) {
-    if (isSameClient(words, flowOfHolder(words, at), flow)) return true
+    if (isSameClient(words, flowOfHolder(words, at), words, flow)) return true
   }
   return false
 }
@@ -52,8 +52,9 @@ export function isClient(words: Int32Array, flow: number, client: Address): bool
   )
 }
 
-function isSameClient(words: Int32Array, a: number, b: number): boolean {
-  if (words[a + FLOW_KEY]! >>> 16 !== words[b + FLOW_KEY]! >>> 16) return false
-  for (let i = FLOW_W0; i <= FLOW_W3; i++) if (words[a + i] !== words[b + i]) return false
+/** Whether two flows are of one client, maybe at two of our sockets and in two workers' memories. */
+export function isSameClient(words: Int32Array, flow: number, others: Int32Array, other: number): boolean {
+  if (words[flow + FLOW_KEY]! >>> 16 !== others[other + FLOW_KEY]! >>> 16) return false
+  for (let i = FLOW_W0; i <= FLOW_W3; i++) if (words[flow + i] !== others[other + i]) return false
   return true
 }

@@ -5,15 +5,10 @@
  */
 
 import type { Address } from '../../../core/index.ts'
+import { ClientCensus } from './client-census.ts'
 import { DROP_REASONS, type DropReason, numberOf } from './drop-reasons.ts'
 import { HashIndex } from './hash-index.ts'
-import {
-  BAD_UFRAG_MS,
-  CLIENTS_PER_UFRAG,
-  GOOD_UFRAG_MS,
-  IDLE_UFRAGS,
-  UNCONFIRMED_PER_SECOND,
-} from './limits.ts'
+import { BAD_UFRAG_MS, CLIENTS_PER_UFRAG, GOOD_UFRAG_MS, IDLE_UFRAGS } from './limits.ts'
 import { Pool } from './pool.ts'
 import { RecordList } from './record-list.ts'
 import {
@@ -29,19 +24,18 @@ import {
   UFRAG_OLDER,
   UFRAG_REFUSAL,
   UFRAG_SESSION,
-  UFRAG_SPENT,
   UFRAG_STATE,
   UFRAG_UNTIL,
   UFRAG_UPSTREAM,
-  UFRAG_WINDOW_AT,
 } from './records.ts'
 import type { RelayMemory } from './relay-memory.ts'
 import { writeSession } from './session-words.ts'
 import type { UfragDigest } from './ufrag-digest.ts'
 import { flowOfHolder, hasClient, hasClientOf, holderLink } from './ufrag-holders.ts'
+import { spendUnconfirmed } from './ufrag-second.ts'
 import type { Upstreams } from './upstreams.ts'
+import { WorkerUfrags } from './worker-ufrags.ts'
 
-const SPENT = 0xff << UFRAG_SPENT
 const ONE_CLIENT = 1 << UFRAG_CLIENTS
 
 /** Ufrags by their digests. */
@@ -52,13 +46,23 @@ export class UfragTable {
   readonly #words: Int32Array
   readonly #upstreams: Upstreams
   readonly #capacity: number
+  readonly #own: WorkerUfrags
+  readonly #others: readonly WorkerUfrags[]
+  readonly #census = new ClientCensus()
 
-  /** `capacity` bounds the idle entries. */
-  constructor(memory: RelayMemory, upstreams: Upstreams, capacity = IDLE_UFRAGS) {
+  /** `capacity` bounds the idle entries; `others` are the memories of the relay's other workers, of the same seed. */
+  constructor(
+    memory: RelayMemory,
+    upstreams: Upstreams,
+    capacity = IDLE_UFRAGS,
+    others: readonly RelayMemory[] = [],
+  ) {
     const { words, layout } = memory
     this.#words = words
     this.#upstreams = upstreams
     this.#capacity = capacity
+    this.#own = new WorkerUfrags(memory)
+    this.#others = others.map((other) => new WorkerUfrags(other))
     this.pool = new Pool(words, HEADER_UFRAG_POOL, layout.ufrags, UFRAG_NEXT)
     this.index = new HashIndex(words, layout.ufragBuckets, UFRAG_NEXT)
     this.idleList = new RecordList(words, HEADER_IDLE, UFRAG_OLDER, UFRAG_NEWER)
@@ -150,8 +154,9 @@ export class UfragTable {
     return (this.#words[at + UFRAG_STATE]! & UFRAG_IS_HELD) !== 0
   }
 
-  /** Whether `client` may use it: it does already, or fewer than CLIENTS_PER_UFRAG others do. */
+  /** Whether `client` may use it: it does already, or fewer than CLIENTS_PER_UFRAG others do, whichever worker has them. */
   admits(at: number, client: Address): boolean {
+    if (this.#others.length > 0) return this.#allAdmit(at, client)
     return (
       this.clientsOf(at) < CLIENTS_PER_UFRAG ||
       (this.isHeld(at) && hasClient(this.#words, this.#words[at + UFRAG_HOLDER]!, client))
@@ -191,18 +196,21 @@ export class UfragTable {
     if (this.idleList.size > this.#capacity) this.dropIdle()
   }
 
-  /** Spends one unconfirmed packet; false when this second's are spent. */
+  /** Spends one unconfirmed packet; false when this second's are spent, whichever worker did. */
   spend(now: number, at: number): boolean {
-    const words = this.#words
-    const state = words[at + UFRAG_STATE]!
-    let spent = (state & SPENT) >>> UFRAG_SPENT
-    if (spent === 0 || (now - words[at + UFRAG_WINDOW_AT]!) >>> 0 >= 1_000) {
-      words[at + UFRAG_WINDOW_AT] = now
-      spent = 0
+    return spendUnconfirmed(now, this.#words, at, this.#others)
+  }
+
+  #allAdmit(at: number, client: Address): boolean {
+    const census = this.#census
+    census.begin()
+    this.#own.countClients(at, client, census)
+    for (let i = 0; i < this.#others.length; i++) {
+      const other = this.#others[i]!
+      const there = other.find(this.#words, at)
+      if (there !== 0) other.countClients(there, client, census)
     }
-    if (spent >= UNCONFIRMED_PER_SECOND) return false
-    words[at + UFRAG_STATE] = (state & ~SPENT) | ((spent + 1) << UFRAG_SPENT)
-    return true
+    return census.admits
   }
 
   #free(at: number): void {
