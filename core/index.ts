@@ -5,9 +5,9 @@
 
 export type { Static } from 'typebox'
 export { checkAllow, checkCidrs, notAnAddress } from './address-checks.ts'
+export { connectWebSocket, type WebSocketConnectOptions } from './backend/connect-websocket.ts'
 export { traceFields } from './call-ids.ts'
 export type { CallTracing } from './call-tracing.ts'
-export { connectWebSocket, type WebSocketConnectOptions } from './connect-websocket.ts'
 export type {
   AudioFormat,
   AudioFrame,
@@ -32,6 +32,7 @@ export { Aes128Ctr, Aes128Gcm, HmacSha1 } from './ffi/openssl-ciphers.ts'
 export { DtlsConnection, type DtlsRole, type DtlsSecrets } from './ffi/openssl-connection.ts'
 export { DtlsContext, type DtlsContextOptions, type KeyPair } from './ffi/openssl-context.ts'
 export { pseudorandom } from './ffi/openssl-prf.ts'
+export { sharedMemory } from './ffi/shared-memory.ts'
 export {
   bareFraming,
   FRAME_FAULTS,

@@ -18,7 +18,11 @@ export class DecodeBudget {
   constructor(memory: RelayMemory) {
     this.#seed = memory.secret(3)
     this.#words = memory.words
-    this.#spent = new Uint16Array(memory.words.buffer, memory.layout.budget * 4, BUDGET_SLOTS)
+    this.#spent = new Uint16Array(
+      memory.words.buffer,
+      memory.words.byteOffset + memory.layout.budget * 4,
+      BUDGET_SLOTS,
+    )
   }
 
   /** Spends one decode for `client`; false when this second's are spent. */

@@ -1,5 +1,5 @@
 /**
- * The memory that all state of one relay worker lives in: one SharedArrayBuffer, laid out by how many flows it is for.
+ * The memory that all state of one relay worker lives in: words in one SharedArrayBuffer, laid out by how many flows it is for.
  * Whoever owns it outlives the worker; another worker attaches to it and goes on. At most 256 bytes a flow from 65,536
  * flows on. One thread writes; others may read at any time what `FlowTable.page` and the counters show.
  */
@@ -53,36 +53,45 @@ interface Layout {
   readonly words: number
 }
 
-/** New memory for so many flows, 1 to 1,048,576; the pages of it that nothing was written to cost nothing. */
-export function relayMemory(maxFlows: number): SharedArrayBuffer {
+/** Words that threads can share, as a relay's memory is handed from one to another. */
+export type SharedWords = Int32Array<SharedArrayBuffer>
+
+/**
+ * New memory for so many flows, 1 to 1,048,576; the pages of it that nothing was written to cost nothing. `allocate`
+ * gives zeroed bytes that begin at a multiple of four.
+ */
+export function relayMemory(maxFlows: number, allocate = plainMemory): SharedWords {
   if (!Number.isInteger(maxFlows) || maxFlows < 1 || maxFlows > MAX_FLOWS) {
     throw new EdgeError('internal', `a relay's memory is for 1 to ${MAX_FLOWS} flows, not ${maxFlows}`)
   }
-  const buffer = new SharedArrayBuffer(layoutOf(maxFlows).words * 4)
-  const words = new Int32Array(buffer)
+  const count = layoutOf(maxFlows).words
+  const { buffer, byteOffset } = allocate(count * 4)
+  const words = new Int32Array(buffer, byteOffset, count)
   words[HEADER_MAGIC] = MAGIC
   words[HEADER_MAX_FLOWS] = maxFlows
-  return buffer
+  return words
+}
+
+function plainMemory(size: number): Uint8Array<SharedArrayBuffer> {
+  return new Uint8Array(new SharedArrayBuffer(size))
 }
 
 /** A view of such memory. */
 export class RelayMemory {
-  readonly buffer: SharedArrayBuffer
-  readonly words: Int32Array
+  readonly words: SharedWords
   readonly floats: Float64Array
   readonly maxFlows: number
   readonly layout: Layout
 
-  /** Throws EdgeError when `buffer` is no relay's memory. */
-  constructor(buffer: SharedArrayBuffer) {
-    this.buffer = buffer
-    this.words = new Int32Array(buffer)
+  /** Throws EdgeError when `words` are no relay's memory. */
+  constructor(words: SharedWords) {
+    this.words = new Int32Array(words.buffer, words.byteOffset, words.length)
     this.maxFlows = this.words[HEADER_MAX_FLOWS] ?? 0
     this.layout = layoutOf(Math.max(1, this.maxFlows))
     if (this.words[HEADER_MAGIC] !== MAGIC || this.words.length !== this.layout.words) {
       throw new EdgeError('internal', 'this is not the memory of a relay; make it with relayMemory()')
     }
-    this.floats = new Float64Array(buffer, 0, HEADER_WORDS / 2)
+    this.floats = new Float64Array(words.buffer, words.byteOffset, HEADER_WORDS / 2)
   }
 
   /** Takes the seed, an integer below 2^48, unless the memory has one already: its tables were made with that. */

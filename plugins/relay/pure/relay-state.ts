@@ -16,7 +16,7 @@ import { HopTable } from './hop-table.ts'
 import { OtherClusters } from './other-clusters.ts'
 import { HEADER_IS_CHANGING, MAX_LOCALS } from './records.ts'
 import { RelayCounters } from './relay-counters.ts'
-import { RelayMemory, relayMemory } from './relay-memory.ts'
+import { RelayMemory, relayMemory, type SharedWords } from './relay-memory.ts'
 import { repair } from './repair.ts'
 import { RouteTable } from './route-table.ts'
 import { Silence } from './silence.ts'
@@ -42,6 +42,8 @@ export interface RelayOptions extends AllowedRoutesOptions {
   readonly maxFlows: number
   /** A random integer below 2^48, secret. The first state of a memory gives it; later ones go on with that. */
   readonly seed: number
+  /** The memories of the relay's other workers, of the same seed: see `relayMemories`. Default none. */
+  readonly others?: readonly SharedWords[]
   /** Hears of each flow that ends, before its routes do; the view is used again. */
   readonly onFlowEnd?: (flow: FlowView, reference: number) => void
 }
@@ -76,8 +78,8 @@ export interface RelayState {
  * counters and flows. What a thread left half done when it died is made whole here: so a state that only looks is made
  * before the thread that decides begins. Throws EdgeError when the memory is not for so many flows.
  */
-export function relayState(options: RelayOptions, buffer = relayMemory(options.maxFlows)): RelayState {
-  const memory = new RelayMemory(buffer)
+export function relayState(options: RelayOptions, words = relayMemory(options.maxFlows)): RelayState {
+  const memory = new RelayMemory(words)
   if (memory.maxFlows !== options.maxFlows || options.locals.length > MAX_LOCALS) {
     throw new EdgeError(
       'internal',

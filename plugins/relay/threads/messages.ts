@@ -1,12 +1,13 @@
 /** What a relay's main thread and its worker threads say to each other, away from the packet path. All of it clones. */
 
 import type { DatagramLoopOptions, FrameKey } from '../../../core/index.ts'
+import type { SharedWords } from '../pure/relay-memory.ts'
 
 /** What a worker thread is given at its start. */
 export interface ThreadData {
   readonly loop: DatagramLoopOptions
   /** The relay's memory: see relayMemory. */
-  readonly memory: SharedArrayBuffer
+  readonly memory: SharedWords
   readonly ring: SharedArrayBuffer
   readonly codec: { readonly module: string; readonly data: unknown }
   /** Frames have tags by these. */

@@ -12,13 +12,14 @@ import {
   type PortableCodec,
   parseAddress,
   type Recovered,
+  sharedMemory,
   type ThreadControl,
   type ThreadSocket,
   type ThreadUdp,
 } from '../../../core/index.ts'
 import type { RelayPluginOptions } from '../options.ts'
 import type { HopTable } from '../pure/hop-table.ts'
-import { relayMemory } from '../pure/relay-memory.ts'
+import { relayMemory, type SharedWords } from '../pure/relay-memory.ts'
 import { type RelayOptions, type RelayState, relayState } from '../pure/relay-state.ts'
 import type { Recovery } from '../recovery.ts'
 import type { FlowListener, RelayWorker, WorkerThread } from '../relay-worker.ts'
@@ -77,7 +78,7 @@ class ThreadedWorker implements RelayWorker {
   ) {
     this.#parts = parts
     this.sockets = sockets
-    const memory = relayMemory(parts.state.maxFlows)
+    const memory = relayMemory(parts.state.maxFlows, sharedMemory)
     const ring = FlowRing.memory(RING_RECORDS)
     this.state = relayState(parts.state, memory)
     this.#listener = parts.listenTo(this.state.hops)
@@ -183,7 +184,7 @@ function dataOf(
   { state, options, recovery }: ThreadParts,
   { publics, upstream, locals }: RelaySockets<ThreadSocket>,
   control: ThreadControl,
-  memory: SharedArrayBuffer,
+  memory: SharedWords,
   ring: SharedArrayBuffer,
   cpu: number | undefined,
 ): Omit<ThreadData, 'codec'> {

@@ -96,8 +96,8 @@ export class SimulatedRelay {
 
   /** Another state takes over the memory, as a worker does that replaces one that died. */
   attach(maxFlows = this.#options.maxFlows): void {
-    const { buffer } = this.state.memory
-    this.state = relayState({ ...this.#options, seed: 999, maxFlows }, buffer)
+    const { words } = this.state.memory
+    this.state = relayState({ ...this.#options, seed: 999, maxFlows }, words)
   }
 
   /** Makes a ufrag lead somewhere. */

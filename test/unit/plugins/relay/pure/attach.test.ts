@@ -66,7 +66,10 @@ describe('another state attaches', () => {
   })
   test('not to memory of another size, nor to other memory', () => {
     const relay = new SimulatedRelay({ maxFlows: 24 })
-    assert.throws(() => new RelayMemory(new SharedArrayBuffer(4096)), /not the memory of a relay/)
+    assert.throws(
+      () => new RelayMemory(new Int32Array(new SharedArrayBuffer(4096))),
+      /not the memory of a relay/,
+    )
     assert.throws(() => relay.attach(25), /for 24 flows/)
     assert.throws(() => relayMemory(0), /1 to 1048576/)
     assert.throws(() => relayMemory(2 ** 20 + 1), /1 to 1048576/)
