@@ -1,42 +1,44 @@
 /**
  * Does random things to a relay and holds the relay's rules to what came of each, from a record of its own of what
- * clients asked for and transceivers answered. It knows nothing of the relay's tables but by `assertWholeTables`.
+ * clients asked for and servers answered: transceivers, and the relay of another cluster. It knows nothing of the
+ * relay's tables but by `assertWholeTables`.
  */
 
 import assert from 'node:assert/strict'
+import { CONFIRMED_MS, FRESH_MS, UNCONFIRMED_MS } from '../../../../../plugins/relay/pure/limits.ts'
+import { at, MEDIA, type Outcome, SimulatedRelay, SUCCESS } from '../simulated-relay.ts'
+import { carries, type Pair, RuleRecord, waits } from './rule-record.ts'
 import {
-  CONFIRMED_MS,
-  FRESH_MS,
-  UNCONFIRMED_MS,
-  UNCONFIRMED_PER_SECOND,
-} from '../../../../../plugins/relay/pure/limits.ts'
-import { LOCALS, MEDIA, type Outcome, SimulatedRelay, SUCCESS } from '../simulated-relay.ts'
-import { GOOD, PAYLOADS, SOCKETS, type Step, TRANSCEIVERS } from './rule-steps.ts'
+  ABROAD,
+  ALL_UFRAGS,
+  CLUSTERS,
+  PAYLOADS,
+  SERVERS,
+  type Step,
+  TRANSCEIVERS,
+  UFRAGS,
+} from './rule-steps.ts'
+import { RuleWays } from './rule-ways.ts'
 
-/** What one client at one socket and one transceiver have had to do with each other. */
-interface Pair {
-  /** When a request was last forwarded, when a success last made or kept the route live, when it was recovered. */
-  asked: number
-  success: number
-  recovered: number
-}
-
-const NEVER = Number.NEGATIVE_INFINITY
+/** What clients send, which keeps no flow alive. */
+const FROM_CLIENTS: readonly Step['type'][] = ['check', 'crowd', 'up', 'garbage', 'bad-frame']
 
 /** One relay and what the rules say of it. */
 export class RuleKeeper {
   readonly relay: SimulatedRelay
+  readonly #ways: RuleWays
   readonly #maxFlows: number
-  readonly #pairs = new Map<string, Pair>()
-  /** By ufrag, when unconfirmed packets of it went out. */
-  readonly #spent = new Map<string, number[]>()
+  readonly #record = new RuleRecord()
+  #abroad: string = ABROAD[0]
 
   /** `now` is where time begins. */
   constructor(now: number, maxFlows: number) {
     this.#maxFlows = maxFlows
-    this.relay = new SimulatedRelay({ maxFlows })
+    this.relay = new SimulatedRelay({ maxFlows, clusters: [...CLUSTERS] })
     this.relay.now = now
-    for (let n = 0; n < GOOD; n++) this.relay.issue(`good${n}`, TRANSCEIVERS[n % TRANSCEIVERS.length]!)
+    for (const { name, to, cluster } of UFRAGS) this.relay.issue(name, to, cluster)
+    this.relay.state.clusters.set(2, at(this.#abroad))
+    this.#ways = new RuleWays(this.relay)
   }
 
   /** Does it, and throws when a rule is broken. */
@@ -44,22 +46,25 @@ export class RuleKeeper {
     const before = this.#lives()
     this.#do(step)
     const after = this.#lives()
-    if (step.type === 'check' || step.type === 'crowd' || step.type === 'up' || step.type === 'garbage') {
+    if (FROM_CLIENTS.includes(step.type)) {
       for (const [flow, until] of before) {
         const now = after.get(flow)
         assert.ok(now === undefined || now === until, 'what clients send keeps no flow alive')
       }
     }
+    if (step.type === 'bad-frame') assert.deepEqual(after, before)
     assert.ok(after.size <= this.#maxFlows)
   }
 
   /** Every client that has had a success lately can still be heard there, whatever came since. */
   assertNobodyLostTheirCall(): void {
-    for (const [key, { success }] of this.#pairs) {
-      if (this.relay.now - success >= FRESH_MS) continue
-      const [client, socket, transceiver] = key.split(' ')
-      const to = this.relay.up(MEDIA, client, Number(socket))
-      assert.ok(to.includes(transceiver!), `${key} is fresh, and media went to ${to}`)
+    for (const { client, way, server, pair } of this.#record.pairs()) {
+      if (this.relay.now - pair.success >= FRESH_MS) continue
+      const to = this.#media(client, way)
+      assert.ok(
+        to.includes(server),
+        `${server} is fresh for ${client} by way ${way}, and media went to ${to}`,
+      )
     }
   }
 
@@ -76,7 +81,10 @@ export class RuleKeeper {
         this.#up(step)
         break
       case 'garbage':
-        relay.up(Buffer.from(step.bytes), client(step.client), socket(step.socket))
+        this.#ways.up(step.way, Buffer.from(step.bytes), address(step.client))
+        break
+      case 'bad-frame':
+        this.#ways.badFrame(step.hop, step.what, UFRAGS[step.ufrag]!.name, address(step.client))
         break
       case 'answer':
         this.#answer(step)
@@ -86,6 +94,10 @@ export class RuleKeeper {
         break
       case 'recover':
         this.#recover(step)
+        break
+      case 'found':
+        this.#abroad = ABROAD[step.server]!
+        relay.state.clusters.set(2, at(this.#abroad))
         break
       case 'wait':
         relay.now += step.ms
@@ -99,32 +111,37 @@ export class RuleKeeper {
   }
 
   /** Rule 2: a request goes where its USERNAME says and nowhere else. Rule 5: within its bounds. */
-  #check(step: Step & { type: 'check' }): void {
-    const { relay } = this
-    const isGood = step.ufrag < GOOD
-    const ufrag = isGood ? `good${step.ufrag}` : `forged${step.ufrag}`
-    const home = TRANSCEIVERS[step.ufrag % TRANSCEIVERS.length]!
-    const wasLive = this.#isLive(step.client, step.socket, home)
-    const outcome = relay.check(ufrag, client(step.client), socket(step.socket))
-    if (!isGood) {
-      assert.ok(outcome === 'unroutable_ufrag' || outcome === 'decode_budget', String(outcome))
-      return
-    }
+  #check({ client, way, ufrag }: Step & { type: 'check' }): void {
+    const known = UFRAGS[ufrag % ALL_UFRAGS]
+    const home = this.#leadsTo(ufrag % ALL_UFRAGS, way)
+    const name = known?.name ?? `forged${ufrag}`
+    const wasLive = this.#isLive(client, way, home)
+    const outcome = this.#ways.check(way, name, address(client))
     if (typeof outcome === 'string') {
-      assert.ok(['ufrag_addresses', 'ufrag_rate', 'table_full', 'decode_budget'].includes(outcome), outcome)
-      if (outcome === 'table_full') assert.equal(relay.state.flows.confirmed, this.#maxFlows)
+      const bounds = isServer(home) ? ['ufrag_addresses', 'ufrag_rate', 'table_full'] : [home]
+      assert.ok([...bounds, 'decode_budget'].includes(outcome), outcome)
+      if (outcome === 'table_full') assert.equal(this.relay.state.flows.confirmed, this.#maxFlows)
       return
     }
     assert.deepEqual(outcome, [home])
-    const pair = this.#pair(step.client, step.socket, home)
-    pair.asked = relay.now
-    if (!wasLive) this.#spend(ufrag)
+    this.#record.pair(client, way, home).asked = this.relay.now
+    if (!wasLive) this.#record.spend(this.relay.now, name)
+  }
+
+  /** The server that a ufrag leads to by a way, or why it leads nowhere. */
+  #leadsTo(ufrag: number, way: number): string {
+    const known = UFRAGS[ufrag]
+    if (known === undefined) return 'unroutable_ufrag'
+    if (known.cluster === 1) return known.to
+    if (this.#ways.isHop(way)) return 'foreign_from_relay'
+    if (known.cluster === 2) return this.#abroad
+    return known.cluster === 3 ? 'cluster_unreachable' : 'foreign_cluster'
   }
 
   /** Rule 2: everything else follows the flow; only STUN reaches a route that waits. */
-  #up({ client: n, socket: s, what }: Step & { type: 'up' }): void {
+  #up({ client, way, what }: Step & { type: 'up' }): void {
     const bytes = what === 'success' ? SUCCESS : PAYLOADS[what]
-    const outcome = this.relay.up(bytes, client(n), socket(s))
+    const outcome = this.#ways.up(way, bytes, address(client))
     if (typeof outcome === 'string') {
       assert.equal(outcome, 'no_route')
       return
@@ -132,89 +149,75 @@ export class RuleKeeper {
     const isStun = what === 'success' || what === 'indication'
     assert.ok(outcome.length <= (isStun ? 4 : 2))
     for (const to of outcome) {
-      const pair = this.#pair(n, s, to)
-      assert.ok(this.#carries(pair) || (isStun && this.#waits(pair)), `${what} went to ${to}`)
+      const pair = this.#record.pair(client, way, to)
+      const { now } = this.relay
+      assert.ok(carries(pair, now) || (isStun && waits(pair, now)), `${what} went to ${to}`)
     }
   }
 
   /** Rule 3: a success makes a route live, unless two others carry. */
-  #answer({ client: n, socket: s, transceiver: t }: Step & { type: 'answer' }): void {
+  #answer({ client, way, server }: Step & { type: 'answer' }): void {
     const { relay } = this
-    const home = TRANSCEIVERS[t]!
-    const others = mediaOf(relay.up(MEDIA, client(n), socket(s))).filter((to) => to !== home)
-    const outcome = relay.down(home, SUCCESS, client(n), LOCALS[socket(s)]!)
+    const home = SERVERS[server]!
+    const others = this.#media(client, way).filter((to) => to !== home)
+    const outcome = this.#ways.down(way, home, SUCCESS, address(client))
     const { event } = relay.decision
-    const pair = this.#pair(n, s, home)
+    const pair = this.#record.pair(client, way, home)
     this.#assertHeard(pair, outcome, true)
     if (typeof outcome === 'string') return
-    const carries = mediaOf(relay.up(MEDIA, client(n), socket(s))).includes(home)
+    const isCarried = this.#media(client, way).includes(home)
     const waited = relay.now - pair.asked < UNCONFIRMED_MS
-    if (waited && others.length < 2) assert.ok(carries, 'a success makes it live')
-    assert.ok(event === undefined || carries)
+    if (waited && others.length < 2) assert.ok(isCarried, 'a success makes it live')
+    assert.ok(event === undefined || isCarried)
     assert.ok(event !== 'confirmed' || waited, 'only who was asked lately can become live')
     if (event === 'confirmed' || relay.now - pair.success < FRESH_MS) pair.success = relay.now
   }
 
-  /** Rule 4: down comes only what the flow's own transceivers send, of a route that waits only its answers. */
-  #down({ client: n, socket: s, transceiver: t, what }: Step & { type: 'down' }): void {
-    const outcome = this.relay.down(TRANSCEIVERS[t]!, PAYLOADS[what], client(n), LOCALS[socket(s)]!)
-    this.#assertHeard(this.#pair(n, s, TRANSCEIVERS[t]!), outcome, what === 'error')
+  /** Rule 4: down comes only what the flow's own servers send, of a route that waits only its answers. */
+  #down({ client, way, server, what }: Step & { type: 'down' }): void {
+    const outcome = this.#ways.down(way, SERVERS[server]!, PAYLOADS[what], address(client))
+    this.#assertHeard(this.#record.pair(client, way, SERVERS[server]!), outcome, what === 'error')
   }
 
   #assertHeard(pair: Pair, outcome: Outcome, isAnswer: boolean): void {
+    const { now } = this.relay
     if (typeof outcome === 'string') {
       assert.ok(['no_flow', 'not_own_transceiver', 'pending_downstream'].includes(outcome), outcome)
-      const isFresh = this.relay.now - pair.success < FRESH_MS
-      assert.ok(!isFresh, 'a live route is heard')
+      assert.ok(now - pair.success >= FRESH_MS, 'a live route is heard')
       if (isAnswer) assert.notEqual(outcome, 'pending_downstream')
       return
     }
-    assert.ok(this.#carries(pair) || (isAnswer && this.#waits(pair)), 'heard is who was asked')
+    assert.ok(carries(pair, now) || (isAnswer && waits(pair, now)), 'heard is who was asked')
   }
 
-  #recover({ client: n, transceiver: t }: Step & { type: 'recover' }): void {
-    const before = mediaOf(this.relay.up(MEDIA, client(n), 0))
+  /** What the store knew displaces nothing; a call abroad goes to where its relay is now, and none that came from one. */
+  #recover({ client, way, server }: Step & { type: 'recover' }): void {
+    const before = this.#media(client, way)
     const { confirmed, unconfirmed } = this.relay.state.flows
-    if (!this.relay.recover(TRANSCEIVERS[t]!, client(n))) return
+    const from = SERVERS[server]!
+    const isOurs = TRANSCEIVERS.some((one) => one === from)
+    const local = this.#ways.localOf(way)!
+    if (!this.relay.recover(from, address(client), isOurs ? 1 : 2, local)) return
+    assert.ok(isOurs || !this.#ways.isHop(way), 'what came from a relay goes to none')
     assert.deepEqual(before, [], 'what is recovered displaces nothing')
     assert.ok(this.relay.state.flows.confirmed <= confirmed && this.relay.state.flows.evicted >= 0)
     assert.ok(this.relay.state.flows.unconfirmed <= unconfirmed + 1)
-    this.#pair(n, 0, TRANSCEIVERS[t]!).recovered = this.relay.now
+    const to = isOurs ? from : this.#abroad
+    this.#record.pair(client, way, to).recovered = this.relay.now
+    assert.deepEqual(this.#media(client, way), [to])
   }
 
-  /** It has had a success, or was recovered, so lately that it may still carry. */
-  #carries({ success, recovered }: Pair): boolean {
-    // A route lives as long as its flow, and that as long as any other of its routes has successes.
-    return success > NEVER || this.relay.now - recovered < UNCONFIRMED_MS
+  /** Where media of a client goes. */
+  #media(client: number, way: number): readonly string[] {
+    const outcome = this.#ways.up(way, MEDIA, address(client))
+    return typeof outcome === 'string' ? [] : outcome
   }
 
-  #waits({ asked }: Pair): boolean {
-    return this.relay.now - asked < UNCONFIRMED_MS + 1
-  }
-
-  #isLive(n: number, s: number, transceiver: string): boolean {
+  #isLive(n: number, way: number, server: string): boolean {
     const { flows } = this.relay.state.flows.page(0, this.#maxFlows)
-    const flow = flows.find(({ client: one, local }) => String(one) === client(n) && local === socket(s))
-    return !!flow?.routes.some((route) => route.state === 'live' && String(route.transceiver) === transceiver)
-  }
-
-  #pair(n: number, s: number, transceiver: string): Pair {
-    const key = `${client(n)} ${socket(s)} ${transceiver}`
-    const pair = this.#pairs.get(key) ?? { asked: NEVER, success: NEVER, recovered: NEVER }
-    this.#pairs.set(key, pair)
-    return pair
-  }
-
-  #spend(ufrag: string): void {
-    const times = this.#spent.get(ufrag) ?? []
-    times.push(this.relay.now)
-    this.#spent.set(ufrag, times)
-    // Windows of a second begin with a packet, so two of them may touch.
-    assert.ok(this.#spentLately(ufrag) <= 2 * UNCONFIRMED_PER_SECOND, 'bounded unconfirmed packets')
-  }
-
-  #spentLately(ufrag: string): number {
-    return (this.#spent.get(ufrag) ?? []).filter((at) => this.relay.now - at < 1_000).length
+    const local = this.#ways.localOf(way)
+    const flow = flows.find((one) => String(one.client) === address(n) && one.local === local)
+    return !!flow?.routes.some((route) => route.state === 'live' && String(route.transceiver) === server)
   }
 
   /** When each flow ends. */
@@ -226,14 +229,10 @@ export class RuleKeeper {
 }
 
 /** The address of client number n. */
-function client(n: number): string {
+function address(n: number): string {
   return `198.51.${n}.7:${40_000 + n}`
 }
 
-function socket(n: number): number {
-  return SOCKETS[n % SOCKETS.length]!
-}
-
-function mediaOf(outcome: Outcome): string[] {
-  return typeof outcome === 'string' ? [] : outcome
+function isServer(text: string): boolean {
+  return SERVERS.some((server) => server === text)
 }
