@@ -8,7 +8,6 @@ import {
   InferenceBridge,
   Ingress,
   RoutingCodec,
-  traceFields,
 } from '../../core/index.ts'
 import { registerSessionList } from './admin.ts'
 import { CallTimings } from './call-timings.ts'
@@ -21,6 +20,7 @@ import { announced, openPorts } from './ports.ts'
 import { Sessions } from './sessions.ts'
 import { registerCallRoutes } from './signaling/call-routes.ts'
 import { registerSignaling } from './signaling/register.ts'
+import { tellEnd, traceOf } from './tell-end.ts'
 
 export default definePlugin({
   name: 'transceiver',
@@ -57,11 +57,7 @@ export default definePlugin({
         maxCallMs: options.maxCallSeconds * 1000,
         timings: new CallTimings(context.meter),
         onStarted: (call) => context.log.info({ ...call, ...traceOf(call) }, 'call started'),
-        onEnded: ({ fault, ...call }) => {
-          const fields = { ...call, ...traceOf(call) }
-          if (fault) context.log.warn({ ...fields, code: fault.code, err: fault }, 'call failed')
-          else context.log.info(fields, 'call ended')
-        },
+        onEnded: (call) => tellEnd(context.log, call),
       },
       socket,
     )
@@ -94,8 +90,6 @@ export default definePlugin({
     return {}
   },
 })
-
-const traceOf = ({ id }: { id: string }) => traceFields(Buffer.from(id, 'hex'))
 
 function advertised(context: Context, ingress: Ingress | undefined): readonly Address[] {
   const addresses = context.node.advertise ?? ingress?.addresses

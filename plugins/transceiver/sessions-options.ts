@@ -1,12 +1,13 @@
 /** What the table of calls stands on, and what it counts. */
 
 import type { Tracer } from '@opentelemetry/api'
-import type { Address, CallTracing, EdgeError, InferenceBridge, RoutingCodec } from '../../core/index.ts'
+import type { Address, CallTracing, InferenceBridge, RoutingCodec } from '../../core/index.ts'
 import type { CallCounters as Losses } from './call.ts'
 import type { CallTimings } from './call-timings.ts'
 import type { OpusSettings } from './media/opus-encoder.ts'
 import type { DtlsIdentity } from './peer/dtls-context.ts'
 import type { Limits } from './signaling/limits.ts'
+import type { EndedCall } from './tell-end.ts'
 
 /** What the sessions stand on. */
 export interface SessionsOptions {
@@ -30,14 +31,8 @@ export interface SessionsOptions {
   readonly timings?: CallTimings
   /** Hears of each call's start, for logs; `ip` is set where no key tells callers apart. */
   onStarted?(call: { id: string; caller: string; ip: string | undefined }): void
-  /** Hears of each call's end, for logs; `fault` is set when it was not by anybody's wish. */
-  onEnded(call: {
-    id: string
-    caller: string
-    reason: string
-    durationMs: number
-    fault: EdgeError | undefined
-  }): void
+  /** Hears of each call's end, for logs. */
+  onEnded(call: EndedCall): void
 }
 
 /** Why calls end, as counted; a bridge may give any reason of its own, which counts as `bridge_ended`. */

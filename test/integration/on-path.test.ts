@@ -10,6 +10,7 @@ import { Attacker } from '../unit/plugins/transceiver/peer/dtls-attacker.ts'
 import { eachMessage, message, record } from '../unit/plugins/transceiver/peer/dtls-pair.ts'
 import { edgeConfig } from './support/configs.ts'
 import { assertWhole, Conversation } from './support/conversation.ts'
+import { endings } from './support/endings.ts'
 import { counted, counter } from './support/metrics.ts'
 
 let edge: TestEdge
@@ -29,8 +30,6 @@ afterEach(async () => {
 })
 
 const isDtls = (datagram: Buffer): boolean => datagram[0]! >= 20 && datagram[0]! <= 63
-const endings = (): unknown[] =>
-  edge.log.flatMap(({ msg, reason }) => (/^call (ended|failed)/.test(msg) ? [reason] : []))
 
 /** What is plain of a datagram's records; a client's Finished is not. */
 function plaintextOf(datagram: Buffer): Buffer | undefined {
@@ -73,8 +72,8 @@ describe('an attacker on the path, who has the client’s certificate and not it
       client.accept(await edge.post(client.offer))
       await ready
       for (const datagram of forge(attacker)) await link.spoof(datagram)
-      await eventually('the call has failed', () => endings().length > 0, 10_000)
-      assert.deepEqual(endings(), ['dtls_failed'])
+      await eventually('the call has failed', () => endings(edge.log).length > 0, 10_000)
+      assert.deepEqual(endings(edge.log), ['dtls_failed'])
       await edge.untilIdle()
     })
   }
@@ -115,7 +114,7 @@ describe('an attacker on the path, who has the client’s certificate and not it
       await client.close()
       const states = (await edge.sessions()).sessions.map(({ state }) => state)
       assert.ok(!states.includes('connected'))
-      assert.ok(endings().every((reason) => reason === 'dtls_failed'))
+      assert.ok(endings(edge.log).every((reason) => reason === 'dtls_failed'))
     })
   }
 })

@@ -12,6 +12,7 @@ import { startEdge, type TestEdge } from '../peers/edge.ts'
 import { type Post, Refused } from '../peers/signaling.ts'
 import { edgeConfig } from './support/configs.ts'
 import { Conversation } from './support/conversation.ts'
+import { endings } from './support/endings.ts'
 import { FastClock } from './support/fast-clock.ts'
 import { assertHandles, handles } from './support/handles.ts'
 import { type Deed, scripted } from './support/scripted-bridge.ts'
@@ -66,13 +67,6 @@ async function assertFreed(): Promise<void> {
   await eventually('the bridge heard of it', () => scripted.open.size === 0)
 }
 
-/** What the log says of how calls ended. */
-function endings(): unknown[] {
-  return edge.log
-    .filter(({ msg }) => msg === 'call ended' || msg === 'call failed')
-    .map(({ reason }) => reason)
-}
-
 const ended = (reason: string): JsonObject => ({ type: 'session.ended', reason })
 
 function assertError(event: JsonObject, code: string): void {
@@ -104,7 +98,7 @@ describe('the client ends the call', () => {
     const client = await talking({ data: false })
     client.transport.dtls!.close()
     await assertFreed()
-    assert.deepEqual(endings(), ['peer_closed'])
+    assert.deepEqual(endings(edge.log), ['peer_closed'])
     await client.close()
   })
 
@@ -112,7 +106,7 @@ describe('the client ends the call', () => {
     const client = await talking()
     client.channels!.close()
     await assertFreed()
-    assert.deepEqual(endings(), ['channel_closed'])
+    assert.deepEqual(endings(edge.log), ['channel_closed'])
     assert.equal(await client.ended, 'close_notify')
     await client.close()
   })
@@ -121,6 +115,7 @@ describe('the client ends the call', () => {
     const client = await talking()
     await client.close()
     await assertFreed()
+    assert.match(String(endings(edge.log)), /^(channel_closed|peer_closed)$/)
   })
 
   it('by falling silent: it is gone when its consent is 30 s old, and not before', async () => {
@@ -133,7 +128,7 @@ describe('the client ends the call', () => {
     assert.equal((await edge.sessions()).total, 1)
     clock.jump(5000)
     await assertFreed()
-    assert.deepEqual(endings(), ['peer_gone'])
+    assert.deepEqual(endings(edge.log), ['peer_gone'])
   })
 
   it('but a client that checks goes on, whatever else it does not send', async () => {
@@ -177,21 +172,21 @@ describe('the bridge ends the call', () => {
       client.sendEvent({ type: 'do', what: deed })
       await assertTold(client, reason, code)
       await assertFreed()
-      assert.deepEqual(endings(), [reason])
+      assert.deepEqual(endings(edge.log), [reason])
     })
 
     it(`before the client is connected, which hears it all the same: ${deed}`, async () => {
       const client = await connect(postOf(deed))
       await assertTold(client, reason, code)
       await assertFreed()
-      assert.deepEqual(endings(), [reason])
+      assert.deepEqual(endings(edge.log), [reason])
     })
 
     it(`before a client without a data channel is connected: ${deed}`, async () => {
       const client = await connect(postOf(deed), { data: false })
       assert.equal(await client.ended, 'close_notify')
       await assertFreed()
-      assert.deepEqual(endings(), [reason])
+      assert.deepEqual(endings(edge.log), [reason])
     })
 
     it(`and the client never comes: ${deed}`, async () => {
@@ -201,7 +196,7 @@ describe('the bridge ends the call', () => {
       using clock = new FastClock()
       clock.jump(31_000)
       await assertFreed()
-      assert.deepEqual(endings(), [reason])
+      assert.deepEqual(endings(edge.log), [reason])
     })
   }
 
@@ -219,6 +214,7 @@ describe('the bridge ends the call', () => {
     assert.equal(await edge.hangUp(client.url!), 200)
     await assertTold(client, 'hang_up')
     await assertFreed()
+    assert.deepEqual(endings(edge.log), ['hang_up'])
   })
 })
 
@@ -235,6 +231,7 @@ describe('time ends the call', () => {
     clock.jump(20_000)
     await assertTold(client, 'max_call_duration')
     await assertFreed()
+    assert.deepEqual(endings(edge.log), ['max_call_duration'])
   })
 
   it('after connectSeconds, when the client never comes', async () => {
@@ -246,7 +243,7 @@ describe('time ends the call', () => {
     assert.equal((await edge.sessions()).total, 1)
     clock.jump(2000)
     await assertFreed()
-    assert.deepEqual(endings(), ['connect_timeout'])
+    assert.deepEqual(endings(edge.log), ['connect_timeout'])
     await client.vanish()
   })
 
@@ -259,7 +256,7 @@ describe('time ends the call', () => {
     using clock = new FastClock()
     clock.jump(61_000)
     await assertFreed()
-    assert.deepEqual(endings(), ['connect_timeout'])
+    assert.deepEqual(endings(edge.log), ['connect_timeout'])
     await client.vanish()
   })
 })
@@ -277,6 +274,7 @@ describe('the edge is stopped', () => {
     await edge.close()
     for (const client of calling) await assertTold(client, 'draining')
     assert.equal(scripted.open.size, 0)
+    assert.deepEqual(new Set(endings(edge.log)), new Set(['draining', 'bridge_failed']))
   })
 
   it('while it drains, the last call ends by itself', async () => {
