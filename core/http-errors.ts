@@ -31,6 +31,9 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'rate_limited',
 }
 
+/** Nothing has failed where there is no room; a crowd of callers must not fill the log with stacks. */
+const NO_ROOM: ReadonlySet<ErrorCode> = new Set(['too_many_calls', 'draining'])
+
 /** Answers every error, and every path that does not exist, in this shape. */
 export function answerErrors(instance: FastifyInstance): void {
   instance.setErrorHandler((error, request, reply) => sendError(error, request, reply))
@@ -46,7 +49,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
   const { status } = error
   const { method, routeOptions } = request
   const entry = { err: thrown, method, route: routeOptions.url, ip: clientIp(request), status }
-  if (error.source !== 'client') request.log.error(entry, 'request failed')
+  if (error.source !== 'client' && !NO_ROOM.has(error.code)) request.log.error(entry, 'request failed')
   else request.log.debug({ ...entry, err: undefined, code: error.code }, 'request refused')
   const retry = RETRY_AFTER[status]
   if (retry !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retry)

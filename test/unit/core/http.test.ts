@@ -127,10 +127,18 @@ test('every error answer has one shape, from every side', async () => {
   await edge.close()
 })
 
-test('429 and 503 say when to come back; a handler may say so itself', async () => {
-  const { edge } = await edgeWith()
+test('429 and 503 say when to come back; a handler may say so itself; neither fills the log', async () => {
+  const { edge, entries } = await edgeWith()
   assert.equal((await edge.http.inject('/limited')).headers['retry-after'], '1')
   assert.equal((await edge.http.inject('/full')).headers['retry-after'], '30')
+  const told = entries.filter(({ msg }) => /^request/.test(String(msg)))
+  assert.deepEqual(
+    told.map(({ level, code, err }) => [level, code, err]),
+    [
+      [20, 'rate_limited', undefined],
+      [20, 'too_many_calls', undefined],
+    ],
+  )
   await edge.close()
 })
 
