@@ -1,15 +1,26 @@
-/** Opens the sockets between relays: one that relays of other clusters send to, and 16 from which we send to theirs. */
+/**
+ * Opens the sockets between relays: those that relays of other clusters send to, and 16 from which we send to theirs.
+ * Threads share the address of the former; each of the latter is one thread's alone, since what a relay answers to it
+ * is for a client of that thread.
+ */
 
-import {
-  type Address,
-  type Datagram,
-  parseAddress,
-  parseCidrs,
-  type UdpEngine,
-  type UdpPort,
-} from '../../core/index.ts'
+import type { Address, Datagram, ThreadSocket, ThreadUdp, UdpEngine, UdpPort } from '../../core/index.ts'
 import type { ClusterOptions } from './cluster-options.ts'
-import { type RelayOutputs, SPREAD } from './forwarder.ts'
+import { behind, known, OpenSockets, openGroup } from './open-sockets.ts'
+
+/** Ports that datagrams to relays are spread over: one 4-tuple lands on one worker there. */
+const SPREAD = 16
+
+/** A worker's sockets between relays. */
+export interface ClusterSockets<S> {
+  /** Hears relays of other clusters. */
+  readonly internal: S | undefined
+  /** Send to them, and hear their answers. */
+  readonly spread: readonly S[]
+}
+
+/** What the operator says of them. */
+export type ClusterSocketOptions = ClusterOptions & { readonly upstream: string }
 
 /** Where received datagrams go. */
 export interface ClusterReceivers {
@@ -19,50 +30,62 @@ export interface ClusterReceivers {
   onTransceiver(datagram: Datagram): void
 }
 
-/** The open sockets. */
-export interface ClusterSockets {
-  readonly all: readonly UdpPort[]
-  readonly outputs: RelayOutputs
-}
-
-/** Opens them all or none; undefined where the options name no other cluster. Rejects as `UdpEngine.open` does. */
+/** Opens them all or none, on an engine of the event loop. Rejects as `UdpEngine.open` does. */
 export async function openClusterSockets(
   udp: UdpEngine,
-  options: ClusterOptions & { readonly upstream: string },
+  options: ClusterSocketOptions,
   { onRelay, onTransceiver }: ClusterReceivers,
-): Promise<ClusterSockets | undefined> {
-  const { clusters, internal } = options
-  if (clusters === undefined && internal === undefined) return undefined
-  const all: UdpPort[] = []
-  const open = async (address: Address, onDatagram: (datagram: Datagram) => void): Promise<UdpPort> => {
-    const port = await udp.open({ address, onDatagram })
-    all.push(port)
-    return port
-  }
+): Promise<ClusterSockets<UdpPort>> {
+  const opened = new OpenSockets<UdpPort>()
+  const open = async (address: Address, onDatagram: (datagram: Datagram) => void): Promise<UdpPort> =>
+    opened.add(await udp.open({ address, onDatagram }))
   try {
-    const listener = internal && (await open(parseAddress(internal.listen)!, onRelay))
+    const internal = options.internal && (await open(known(options.internal.listen), onRelay))
     const spread: UdpPort[] = []
-    const base = firstOf(options)
-    while (clusters && spread.length < SPREAD)
-      spread.push(await open(behind(base, spread.length), onTransceiver))
-    const outputs: RelayOutputs = {
-      trusted: parseCidrs(internal?.cidrs ?? []),
-      across: (port, bytes, start, end, to) => spread[port]?.send(bytes, start, end, to),
-      back: (bytes, start, end, to) => listener?.send(bytes, start, end, to),
-    }
-    return { all, outputs }
+    for (const address of spreadAddresses(options, 1)) spread.push(await open(address, onTransceiver))
+    return { internal, spread }
   } catch (error) {
-    await Promise.all(all.map((port) => port.close()))
+    await opened.close()
     throw error
   }
 }
 
-function firstOf({ spread, upstream }: ClusterOptions & { readonly upstream: string }): Address {
-  if (spread !== undefined) return parseAddress(spread)!
-  const { w0, w1, w2, w3 } = parseAddress(upstream)!
-  return parseAddress('0.0.0.0:0')!.set(w0, w1, w2, w3, 0)
+/**
+ * Opens those of so many threads, all of them or none. Throws as `ThreadUdp.open` does. The 16 are dealt out to the
+ * threads one by one; where there are more threads than that, each has one.
+ */
+export function openThreadClusterSockets(
+  udp: ThreadUdp,
+  options: ClusterSocketOptions,
+  threads: number,
+): ClusterSockets<ThreadSocket>[] {
+  const opened: ThreadSocket[] = []
+  try {
+    const group = options.internal && openGroup(udp, known(options.internal.listen), threads)
+    opened.push(...(group ?? []))
+    const spread = spreadAddresses(options, threads).map((address) => {
+      const socket = udp.open(address, { reusePort: false })
+      opened.push(socket)
+      return socket
+    })
+    return Array.from({ length: threads }, (_, thread) => ({
+      internal: group?.[thread],
+      spread: spread.filter((_, port) => port % threads === thread),
+    }))
+  } catch (error) {
+    for (const socket of opened) socket.close()
+    throw error
+  }
 }
 
-function behind(base: Address, i: number): Address {
-  return base.port === 0 ? base : base.clone().set(base.w0, base.w1, base.w2, base.w3, base.port + i)
+/** All of a worker's. */
+export function flat<S>({ internal, spread }: ClusterSockets<S>): S[] {
+  return internal === undefined ? [...spread] : [internal, ...spread]
+}
+
+function spreadAddresses({ clusters, spread, upstream }: ClusterSocketOptions, threads: number): Address[] {
+  if (clusters === undefined) return []
+  const base = spread === undefined ? known(upstream).clone() : known(spread)
+  if (spread === undefined) base.port = 0
+  return Array.from({ length: Math.max(SPREAD, threads) }, (_, port) => behind(base, port))
 }

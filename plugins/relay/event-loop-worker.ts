@@ -1,9 +1,8 @@
 /** The relay's only worker where it has no threads: in the event loop, on ports of the engine in use. */
 
-import { type Address, type Datagram, parseAddress, type UdpEngine, type UdpPort } from '../../core/index.ts'
+import { type Address, parseAddress, parseCidrs, type UdpEngine, type UdpPort } from '../../core/index.ts'
 import type { ClusterOptions } from './cluster-options.ts'
-import { type ClusterSockets, openClusterSockets } from './cluster-sockets.ts'
-import { Forwarder, type ForwarderEvents } from './forwarder.ts'
+import { Forwarder, type ForwarderEvents, type Outputs, type RelayOutputs } from './forwarder.ts'
 import { NatSockets } from './nat-sockets.ts'
 import type { RelayState } from './pure/relay-state.ts'
 import type { RelayWorker } from './relay-worker.ts'
@@ -20,30 +19,24 @@ export interface WorkerParts {
 /** Opens the sockets and starts. Rejects with EdgeError as `openSockets` does. */
 export async function eventLoopWorker(
   udp: UdpEngine,
-  options: SocketOptions & ClusterOptions & { readonly framing: unknown },
+  options: SocketOptions & { readonly framing: unknown },
   log: Parameters<typeof openSockets>[3],
   partsFor: (sockets: RelaySockets, servers: NatSockets | undefined) => WorkerParts,
 ): Promise<RelayWorker> {
   let forwarder: Forwarder | undefined
-  const onTransceiver = ({ bytes, start, end, source }: Datagram): void =>
-    forwarder?.onTransceiver(performance.now(), bytes, start, end, source)
-  const relays = await openClusterSockets(udp, options, {
-    onRelay: ({ bytes, start, end, source }) =>
-      forwarder?.onRelay(performance.now(), bytes, start, end, source),
-    onTransceiver,
-  })
-  const clients = openSockets(
+  const sockets = await openSockets(
     udp,
     options,
     {
       onClient: (local, { bytes, start, end, source }) =>
         forwarder?.onClient(performance.now(), local, bytes, start, end, source),
-      onTransceiver,
+      onTransceiver: ({ bytes, start, end, source }) =>
+        forwarder?.onTransceiver(performance.now(), bytes, start, end, source),
+      onRelay: ({ bytes, start, end, source }) =>
+        forwarder?.onRelay(performance.now(), bytes, start, end, source),
     },
     log,
   )
-  const sockets = await together(clients, relays)
-  const { publics, upstream } = sockets
   const servers =
     options.framing === 'nat'
       ? new NatSockets(
@@ -55,14 +48,7 @@ export async function eventLoopWorker(
         )
       : undefined
   const { state, events } = partsFor(sockets, servers)
-  const outputs = {
-    up: (bytes: Uint8Array, start: number, end: number, to: Address) => upstream.send(bytes, start, end, to),
-    down: (local: number, bytes: Uint8Array, start: number, end: number, to: Address) =>
-      publics[local]!.send(bytes, start, end, to),
-    ...(relays ? { relays: relays.outputs } : {}),
-    ...(servers ? { servers } : {}),
-  }
-  forwarder = new Forwarder(state, outputs, events)
+  forwarder = new Forwarder(state, outputsOf(sockets, options, servers), events)
   const sweeper = setInterval(() => forwarder.sweep(performance.now()), SWEEP_MS)
   sweeper.unref()
   const close = async (): Promise<void> => {
@@ -72,20 +58,22 @@ export async function eventLoopWorker(
   return { state, sockets, thread: undefined, close }
 }
 
-/** Both kinds of sockets, or none of them. */
-async function together(
-  clients: Promise<RelaySockets<UdpPort>>,
-  relays: ClusterSockets | undefined,
-): Promise<RelaySockets<UdpPort>> {
-  const others = relays?.all ?? []
-  const closeOthers = (): Promise<unknown> => Promise.all(others.map((port) => port.close()))
-  const sockets = await clients.catch(async (error: unknown) => {
-    await closeOthers()
-    throw error
-  })
-  const close = async (): Promise<void> => {
-    await sockets.close()
-    await closeOthers()
+function outputsOf(
+  { publics, upstream, relays: { internal, spread } }: RelaySockets<UdpPort>,
+  options: ClusterOptions,
+  servers: NatSockets | undefined,
+): Outputs {
+  const relays: RelayOutputs = {
+    trusted: parseCidrs(options.internal?.cidrs ?? []),
+    ports: spread.length,
+    across: (port, bytes, start, end, to) => spread[port]?.send(bytes, start, end, to),
+    back: (bytes, start, end, to) => internal?.send(bytes, start, end, to),
   }
-  return { ...sockets, others, close }
+  return {
+    up: (bytes: Uint8Array, start: number, end: number, to: Address) => upstream.send(bytes, start, end, to),
+    down: (local: number, bytes: Uint8Array, start: number, end: number, to: Address) =>
+      publics[local]!.send(bytes, start, end, to),
+    ...(internal || spread.length > 0 ? { relays } : {}),
+    ...(servers ? { servers } : {}),
+  }
 }

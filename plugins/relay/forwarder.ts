@@ -31,14 +31,13 @@ export interface Outputs {
 export interface RelayOutputs {
   /** Those that may send to us. */
   readonly trusted: readonly Cidr[]
-  /** Towards the relay of another cluster, framed, by port number `port` of SPREAD. */
+  /** Ports towards relays; a client's datagrams always leave by the same one. */
+  readonly ports: number
+  /** Towards the relay of another cluster, framed, by port number `port`. */
   across(port: number, bytes: Uint8Array, start: number, end: number, to: Address): void
   /** Back to the relay that a client's datagrams came from, framed. */
   back(bytes: Uint8Array, start: number, end: number, to: Address): void
 }
-
-/** Ports that datagrams to relays are spread over: one 4-tuple lands on one worker. */
-export const SPREAD = 16
 
 /** What is told of, away from the common path. */
 export interface ForwarderEvents {
@@ -78,9 +77,14 @@ export class Forwarder {
     for (let i = 0; i < decision.count; i++) {
       if (servers) servers.send(decision.flow, local, source, bytes, from, end, decision.to[i]!)
       else if (decision.clusters[i]! < 0) this.#outputs.up(bytes, from, end, decision.to[i]!)
-      else this.#outputs.relays?.across(portOf(source, local), bytes, from, end, decision.to[i]!)
+      else this.#across(local, source, bytes, from, end, decision.to[i]!)
     }
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
+  }
+
+  #across(local: number, client: Address, bytes: Uint8Array, start: number, end: number, to: Address): void {
+    const { relays } = this.#outputs
+    relays?.across(portOf(client, local, relays.ports), bytes, start, end, to)
   }
 
   /** bytes[start, end) came to the socket for other relays. The header is written anew, never nested. */
@@ -142,6 +146,6 @@ export class Forwarder {
 }
 
 /** A client's always the same, so that a cluster's relay knows it by one previous hop; another for each of our sockets. */
-function portOf(client: Address, local: number): number {
-  return (client.hash(0) + local) & (SPREAD - 1)
+function portOf(client: Address, local: number, ports: number): number {
+  return ((client.hash(0) + local) >>> 0) % ports
 }

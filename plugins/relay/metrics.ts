@@ -1,6 +1,7 @@
 /** The relay's metrics: observed from counters when they are collected, never touched by a packet. */
 
 import { type Context, Observed } from '../../core/index.ts'
+import { flat } from './cluster-sockets.ts'
 import { DROP_REASONS } from './pure/drop-reasons.ts'
 import type { SpanBudget } from './pure/span-budget.ts'
 import type { Recovery } from './recovery.ts'
@@ -110,7 +111,7 @@ function byAddress(workers: Workers): Map<string, RelaySocket[]> {
   const all = workers.flatMap(({ sockets }) => [
     ...sockets.publics,
     sockets.upstream,
-    ...(sockets.others ?? []),
+    ...flat(sockets.relays),
   ])
   return Map.groupBy(all, ({ local }) => local.toString())
 }

@@ -26,7 +26,7 @@ import type { FlowListener, RelayWorker } from './relay-worker.ts'
 import { openThreadSockets, ownAddresses, type RelaySockets } from './sockets.ts'
 import { FlowSpans } from './spans.ts'
 import { cpuOf, planThreads, type ThreadPlan } from './threads/thread-plan.ts'
-import { threadedWorker } from './threads/threaded-workers.ts'
+import { threadedWorker, threadMemories } from './threads/threaded-workers.ts'
 
 /** A relay that runs. */
 export interface Relay {
@@ -106,7 +106,8 @@ class Start {
     const { recovery } = around
     const state = this.#rules(sockets, threads)
     const listenTo = (hops: HopTable): FlowListener => listen(around, hops)
-    const parts = { udp, codec, state, options: this.#options, log, recovery, listenTo }
+    const memories = threadMemories(threads, state)
+    const parts = { udp, codec, state, memories, options: this.#options, log, recovery, listenTo }
     const started = await Promise.allSettled(
       sockets.map((own, i) => threadedWorker(parts, own, i, pins ? cpuOf(udp, i) : undefined)),
     )
@@ -139,10 +140,10 @@ class Start {
   }
 
   /** Where the relays of other clusters are, kept up to date. */
-  #otherClusters({ upstream, others = [] }: RelaySockets): OtherClusters {
+  #otherClusters({ upstream, relays }: RelaySockets): OtherClusters {
     const { clusters: names = {} } = this.#options
     const clusters = new OtherClusters(Object.keys(names).map(Number))
-    const reaches = reachedFrom((others.at(-1) ?? upstream).local)
+    const reaches = reachedFrom((relays.spread[0] ?? upstream).local)
     const finder = new ClusterNames({ names, clusters, log: this.#context.log, reaches })
     this.#ending.signal.addEventListener('abort', () => finder.close())
     return clusters

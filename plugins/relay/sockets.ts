@@ -5,14 +5,22 @@ import {
   type Context,
   type Datagram,
   EdgeError,
-  parseAddress,
   type ThreadSocket,
   type ThreadUdp,
   type UdpCounters,
   type UdpEngine,
   type UdpPort,
 } from '../../core/index.ts'
+import type { ClusterOptions } from './cluster-options.ts'
+import {
+  type ClusterReceivers,
+  type ClusterSockets,
+  flat,
+  openClusterSockets,
+  openThreadClusterSockets,
+} from './cluster-sockets.ts'
 import { machineAddresses } from './machine-addresses.ts'
+import { behind, known, OpenSockets, openGroup } from './open-sockets.ts'
 import type { RelayPluginOptions } from './options.ts'
 import { expandListen, type Listen } from './pure/listen-addresses.ts'
 
@@ -29,18 +37,16 @@ export interface RelaySockets<S extends RelaySocket = RelaySocket> {
   /** Where clients send to, for each of `publics`: where it is bound, unless the operator named another address. */
   readonly locals: readonly Address[]
   readonly upstream: S
-  /** Those between relays. */
-  readonly others?: readonly RelaySocket[]
+  readonly relays: ClusterSockets<S>
   close(): Promise<void>
 }
 
 /** What the operator says of sockets. */
-export type SocketOptions = Pick<RelayPluginOptions, 'listen' | 'upstream'>
+export type SocketOptions = Pick<RelayPluginOptions, 'listen' | 'upstream'> & ClusterOptions
 
 /** Where received datagrams go. `local` is the public socket's index in `publics`. */
-export interface Receivers {
+export interface Receivers extends ClusterReceivers {
   onClient(local: number, datagram: Datagram): void
-  onTransceiver(datagram: Datagram): void
 }
 
 /** Opens them all or none, on an engine of the event loop. Rejects as `openListed` does. */
@@ -57,7 +63,9 @@ export async function openSockets(
     )
     const address = known(options.upstream)
     const upstream = open.add(await udp.open({ address, onDatagram: (d) => receivers.onTransceiver(d) }))
-    return { publics, locals, upstream, close: () => open.close() }
+    const relays = await openClusterSockets(udp, options, receivers)
+    for (const socket of flat(relays)) open.add(socket)
+    return { publics, locals, upstream, relays, close: () => open.close() }
   } catch (error) {
     await open.close()
     throw error
@@ -66,8 +74,9 @@ export async function openSockets(
 
 /**
  * Opens sockets for so many threads, all of them or none. Every thread has one for each public address: with several
- * the kernel gives each client to one of them, always the same, so they are all there before anything is read. The
- * framed ones have the configured port and those behind it. Rejects as `openListed` does.
+ * the kernel gives each client to one of them, always the same, so they are all there before anything is read; the same
+ * holds for relays of other clusters. The framed ones have the configured port and those behind it. Rejects as
+ * `openListed` does.
  */
 export async function openThreadSockets(
   udp: ThreadUdp,
@@ -81,37 +90,21 @@ export async function openThreadSockets(
       openGroup(udp, address, threads).map((socket) => open.add(socket)),
     )
     const base = known(options.upstream)
-    return Array.from({ length: threads }, (_, i) => {
+    const upstreams = Array.from({ length: threads }, (_, i) =>
+      open.add(udp.open(behind(base, i), { reusePort: false })),
+    )
+    return openThreadClusterSockets(udp, options, threads).map((relays, i) => {
       const publics = groups.map((group) => group[i]!)
-      const upstream = open.add(udp.open(behind(base, i), { reusePort: false }))
+      const upstream = upstreams[i]!
       const close = async (): Promise<void> => {
-        for (const socket of [...publics, upstream]) socket.close()
+        for (const socket of [...publics, upstream, ...flat(relays)]) socket.close()
       }
-      return { publics, locals, upstream, close }
+      return { publics, locals, upstream, relays, close }
     })
   } catch (error) {
     await open.close()
     throw error
   }
-}
-
-/** As many sockets of one address, the first of which had it alone: the kernel lets anybody of ours join a shared one. */
-function openGroup(udp: ThreadUdp, address: Address, threads: number): ThreadSocket[] {
-  const first = udp.open(address, { reusePort: false })
-  const group = [first]
-  try {
-    if (threads > 1) first.share()
-    while (group.length < threads) group.push(udp.open(first.local, { reusePort: true }))
-    return group
-  } catch (error) {
-    for (const socket of group) socket.close()
-    throw error
-  }
-}
-
-/** Port 0 takes any, for each. */
-function behind(base: Address, i: number): Address {
-  return base.port === 0 ? base : base.clone().set(base.w0, base.w1, base.w2, base.w3, base.port + i)
 }
 
 /**
@@ -147,19 +140,6 @@ function firstOf(opened: RelaySocket | readonly RelaySocket[]): RelaySocket {
   return 'local' in opened ? opened : opened[0]!
 }
 
-class OpenSockets<S extends RelaySocket> {
-  readonly #open: S[] = []
-
-  add(socket: S): S {
-    this.#open.push(socket)
-    return socket
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#open.map((socket) => socket.close()))
-  }
-}
-
 /**
  * Every ip:port that leads to these sockets: bound, advertised, and an unspecified one by each of this machine's
  * addresses. What is sent to an advertised one may come back to us, or to our neighbour, which is no better.
@@ -167,7 +147,7 @@ class OpenSockets<S extends RelaySocket> {
 export function ownAddresses(sockets: readonly RelaySockets[], machine: readonly Address[]): Address[] {
   const first = sockets[0]!
   const own = [...first.publics.map((port) => port.local), ...first.locals]
-  for (const { local } of sockets.flatMap(({ upstream, others = [] }) => [upstream, ...others])) {
+  for (const { local } of sockets.flatMap(({ upstream, relays }) => [upstream, ...flat(relays)])) {
     if (!local.isUnspecified) own.push(local)
     else own.push(...machine.map((a) => a.clone().set(a.w0, a.w1, a.w2, a.w3, local.port)))
   }
@@ -177,13 +157,6 @@ export function ownAddresses(sockets: readonly RelaySockets[], machine: readonly
 function listenOf(entry: RelayPluginOptions['listen'][number]): Listen {
   if (typeof entry === 'string') return { bind: known(entry), advertise: undefined }
   return { bind: known(entry.bind), advertise: known(entry.advertise) }
-}
-
-/** An address that the options' check has already read. */
-function known(text: string): Address {
-  const address = parseAddress(text)
-  if (address === undefined) throw new EdgeError('config_invalid', `"${text}" is not an ip:port`)
-  return address
 }
 
 function isUnavailable(error: unknown): boolean {
