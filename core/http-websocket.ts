@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type {} from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { KEY_SUBPROTOCOL } from './http-auth.ts'
+import { IN_TURNS, takeTurns } from './websocket-turns.ts'
 
 /** The largest message that a listener takes, in bytes. */
 export const MAX_WEBSOCKET_MESSAGE = 262_144
@@ -29,8 +30,7 @@ export async function addWebSockets(instance: FastifyInstance): Promise<void> {
     options: {
       maxPayload: MAX_WEBSOCKET_MESSAGE,
       perMessageDeflate: false,
-      // A message a turn of the event loop: a read brings thousands of short ones, and calls' audio waits behind them.
-      allowSynchronousEvents: false,
+      ...IN_TURNS,
       handleProtocols,
     },
     errorHandler: (error, socket, request) => {
@@ -38,6 +38,7 @@ export async function addWebSockets(instance: FastifyInstance): Promise<void> {
       socket.terminate()
     },
   })
+  instance.websocketServer.on('connection', takeTurns)
 }
 
 const wouldMiss = (url: string): string =>

@@ -8,6 +8,8 @@ import { eventually } from '../../../../../core/testing/check.ts'
 import { FakeCall } from '../../../../../core/testing/fake-call.ts'
 import { RealtimeBackend } from '../../../../peers/realtime-backend.ts'
 import type { BackendConversation } from '../../../../peers/realtime-backend-conversation.ts'
+import { turnsUntil } from '../../../core/event-loop-turns.ts'
+import { slowToSend } from '../slow-call.ts'
 import { bridgeTo, PCM, Rig } from './call-rig.ts'
 
 describe('a backend that fails', () => {
@@ -80,18 +82,14 @@ describe('a backend that fails', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it('by a flood is read one event a turn of the event loop', async () => {
+  it('by a flood leaves the event loop to others', async () => {
     await using rig = await Rig.start()
     await rig.untilTold('session.created')
-    for (let n = 0; n < 1000; n++) rig.peer.socket.send('{"type":"flood"}')
-    let told = rig.told.length
-    let most = 0
-    while (told <= 1000) {
-      await new Promise((resolve) => setImmediate(resolve))
-      most = Math.max(most, rig.told.length - told)
-      told = rig.told.length
-    }
-    assert.ok(most <= 2, `${most} in a turn`)
+    slowToSend(rig.call, 1)
+    for (let n = 0; n < 200; n++) rig.peer.socket.send('{"type":"flood"}')
+    const told = () => rig.told.length
+    const { most } = await turnsUntil(() => told() === 201, told)
+    assert.ok(most <= 10, `${most} in a turn`)
   })
 
   it('by nothing but thinking: it is waited for', async () => {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { WebSocketServer } from 'ws'
-import { connectWebSocket } from '../../../../../core/connect-websocket.ts'
+import { connectWebSocket } from '../../../../../core/backend/connect-websocket.ts'
 import { EdgeError } from '../../../../../core/errors.ts'
 import { eventually } from '../../../../../core/testing/check.ts'
 import { FakeCall } from '../../../../../core/testing/fake-call.ts'
 import { Conversation } from '../../../../../plugins/inference-bridge/websocket/conversation.ts'
+import { turnsUntil } from '../../../core/event-loop-turns.ts'
+import { slowToSend } from '../slow-call.ts'
 
 /** A conversation with a backend that answers pings or does not. */
 async function converse(autoPong: boolean, heartbeatMs: number) {
@@ -37,17 +39,14 @@ describe('a conversation', () => {
     await close()
   })
 
-  test('reads a message a turn of the event loop, however many come at once', async () => {
+  test('leaves the event loop to others, however many messages come at once', async () => {
     const { call, run, server, close } = await converse(true, 5000)
+    slowToSend(call, 1)
     const over = run()
-    for (const client of server.clients) for (let n = 0; n < 1000; n++) client.send('{"type":"flood"}')
-    let most = 0
-    for (let sent = 0; sent < 1000; ) {
-      await new Promise((resolve) => setImmediate(resolve))
-      most = Math.max(most, call.sent.length - sent)
-      sent = call.sent.length
-    }
-    assert.ok(most <= 2, `${most} in a turn`)
+    for (const client of server.clients) for (let n = 0; n < 200; n++) client.send('{"type":"flood"}')
+    const sent = () => call.sent.length
+    const { most } = await turnsUntil(() => sent() === 200, sent)
+    assert.ok(most <= 10, `${most} in a turn`)
     call.close()
     await over
     await close()

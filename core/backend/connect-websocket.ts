@@ -1,7 +1,8 @@
 /** Opens a WebSocket to a backend, within a time and while the call lasts. */
 
 import type { WebSocket } from 'ws'
-import { EdgeError } from './errors.ts'
+import { EdgeError } from '../errors.ts'
+import { IN_TURNS, takeTurns } from '../websocket-turns.ts'
 
 /** Where to, and how. */
 export interface WebSocketConnectOptions {
@@ -15,7 +16,7 @@ export interface WebSocketConnectOptions {
 /**
  * Resolves to an open, paused socket: `resume` it once its listeners are on. Rejects with EdgeError
  * `bridge_timeout` or `bridge_failed`; resolves to undefined when `signal` aborts first. Leaves no socket open
- * unless it resolves to one.
+ * unless it resolves to one. However much the backend sends at once, other calls have their turn (core/websocket-turns.ts).
  */
 export async function connectWebSocket(
   options: WebSocketConnectOptions,
@@ -31,8 +32,7 @@ export async function connectWebSocket(
       maxPayload: maxMessageBytes,
       // Audio hardly compresses, in base64 neither, and the contexts would cost more memory than a call.
       perMessageDeflate: false,
-      // A message a turn of the event loop: a read brings thousands of short ones, and calls' audio waits behind them.
-      allowSynchronousEvents: false,
+      ...IN_TURNS,
     })
     const settle = (give: () => void): void => {
       clearTimeout(timer)
@@ -48,6 +48,7 @@ export async function connectWebSocket(
       })
     const onOpen = (): void =>
       settle(() => {
+        takeTurns(socket)
         socket.pause()
         resolve(socket)
       })

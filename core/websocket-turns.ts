@@ -1,0 +1,45 @@
+/**
+ * WebSockets that leave the event loop to others. A read brings thousands of short messages, and calls' audio would wait
+ * until all are handled; one message a turn would take minutes for a flood that is done in a second. So all sockets of the
+ * thread share a little time of each turn: what it does not suffice for stays where it is, and behind it the sender waits.
+ */
+
+import type { WebSocket } from 'ws'
+import { ReaderShare, TurnBudget } from './turn-budget.ts'
+
+/** What all of them together take of a turn, in milliseconds: little beside the 20 of an audio packet. */
+const TURN_MS = 2
+
+/** The option of ws that these sockets are made with: on its own, it means one message a turn. */
+export const IN_TURNS = { allowSynchronousEvents: false } as const
+
+/** Where ws keeps that option, once a socket is open: its receiver reads it anew for each message. */
+const RECEIVER = '_receiver'
+const FLAG = '_allowSynchronousEvents'
+
+const budget = new TurnBudget(TURN_MS)
+let isTurn = false
+
+/**
+ * Lets an open socket, made with IN_TURNS, hand out as many messages, pings and pongs in a turn as it has time for. Order,
+ * pausing and closing stay as they are.
+ */
+export function takeTurns(socket: WebSocket): void {
+  const receiver: unknown = Reflect.get(socket, RECEIVER)
+  // A later ws may keep it elsewhere: then it stays at one message a turn, which is slow and harms nobody.
+  if (typeof receiver !== 'object' || receiver === null || !(FLAG in receiver)) return
+  const share = new ReaderShare()
+  const onNext = (): void => {
+    if (!isTurn) {
+      isTurn = true
+      setImmediate(endTurn)
+    }
+    receiver[FLAG] = budget.take(share, performance.now())
+  }
+  for (const event of ['message', 'ping', 'pong']) socket.prependListener(event, onNext)
+}
+
+function endTurn(): void {
+  isTurn = false
+  budget.nextTurn()
+}
