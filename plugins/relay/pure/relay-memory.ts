@@ -1,7 +1,7 @@
 /**
  * The memory that all state of one relay worker lives in: words in one SharedArrayBuffer, laid out by how many flows it is for.
  * Whoever owns it outlives the worker; another worker attaches to it and goes on. At most 256 bytes a flow from 65,536
- * flows on. One thread writes; others may read at any time what `FlowTable.page` and the counters show.
+ * flows on. One thread writes; others may read at any time what `FlowTable.page`, `WorkerUfrags` and the counters show.
  */
 
 import { EdgeError } from '../../../core/index.ts'
@@ -72,6 +72,23 @@ export function relayMemory(maxFlows: number, allocate = plainMemory): SharedWor
   return words
 }
 
+/**
+ * New memories for so many workers of one relay. They have one seed, an integer below 2^48, so that what one worker knows
+ * of a ufrag is found in another's.
+ */
+export function relayMemories(
+  workers: number,
+  maxFlows: number,
+  seed: number,
+  allocate = plainMemory,
+): SharedWords[] {
+  return Array.from({ length: workers }, () => {
+    const words = relayMemory(maxFlows, allocate)
+    new RelayMemory(words).plant(seed)
+    return words
+  })
+}
+
 function plainMemory(size: number): Uint8Array<SharedArrayBuffer> {
   return new Uint8Array(new SharedArrayBuffer(size))
 }
@@ -100,6 +117,12 @@ export class RelayMemory {
     this.words[HEADER_SEED_LOW] = seed
     this.words[HEADER_SEED_HIGH] = Math.floor(seed / 2 ** 32)
     this.words[HEADER_IS_SEEDED] = 1
+  }
+
+  /** Whether its secrets are those of another. */
+  hasSeedOf({ words }: RelayMemory): boolean {
+    const seed = [HEADER_IS_SEEDED, HEADER_SEED_LOW, HEADER_SEED_HIGH]
+    return seed.every((word) => this.words[word] === words[word])
   }
 
   /** A 32-bit secret that follows from the seed; another for each purpose. */

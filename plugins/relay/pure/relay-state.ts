@@ -13,6 +13,7 @@ import { DecodeBudget } from './decode-budget.ts'
 import { FlowTable } from './flow-table.ts'
 import type { FlowView } from './flow-view.ts'
 import { HopTable } from './hop-table.ts'
+import { IDLE_UFRAGS } from './limits.ts'
 import { OtherClusters } from './other-clusters.ts'
 import { HEADER_IS_CHANGING, MAX_LOCALS } from './records.ts'
 import { RelayCounters } from './relay-counters.ts'
@@ -76,7 +77,8 @@ export interface RelayState {
  * The state of a relay in `memory`: one without flows in new memory, and in memory that another state has written to
  * one that goes on where that stopped, with the same `locals`. One thread at a time may decide by it; others may look at
  * counters and flows. What a thread left half done when it died is made whole here: so a state that only looks is made
- * before the thread that decides begins. Throws EdgeError when the memory is not for so many flows.
+ * before the thread that decides begins. Throws EdgeError when the memory is not for so many flows, or the others have
+ * another seed.
  */
 export function relayState(options: RelayOptions, words = relayMemory(options.maxFlows)): RelayState {
   const memory = new RelayMemory(words)
@@ -89,7 +91,7 @@ export function relayState(options: RelayOptions, words = relayMemory(options.ma
   memory.plant(options.seed)
   const counters = new RelayCounters(memory)
   const upstreams = new Upstreams(memory)
-  const ufrags = new UfragTable(memory, upstreams)
+  const ufrags = new UfragTable(memory, upstreams, IDLE_UFRAGS, memoriesOf(options.others, memory))
   const routes = new RouteTable(memory, ufrags, upstreams)
   const { hops = new HopTable(options.locals), onFlowEnd } = options
   const state: RelayState = {
@@ -122,6 +124,12 @@ export function relayState(options: RelayOptions, words = relayMemory(options.ma
     settled(memory)
   }
   return state
+}
+
+function memoriesOf(others: RelayOptions['others'] = [], own: RelayMemory): RelayMemory[] {
+  const memories = others.map((words) => new RelayMemory(words))
+  if (memories.every((other) => other.hasSeedOf(own))) return memories
+  throw new EdgeError('internal', 'the memories of one relay have one seed; make them with relayMemories()')
 }
 
 /** Opens a flow as `FlowTable.open` does; its hop has one flow more. */

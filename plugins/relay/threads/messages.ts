@@ -8,6 +8,8 @@ export interface ThreadData {
   readonly loop: DatagramLoopOptions
   /** The relay's memory: see relayMemory. */
   readonly memory: SharedWords
+  /** Those of the other workers, to read. */
+  readonly others: readonly SharedWords[]
   readonly ring: SharedArrayBuffer
   readonly codec: { readonly module: string; readonly data: unknown }
   /** Frames have tags by these. */

@@ -115,6 +115,7 @@ export class RelayThread implements DatagramLoopReceiver {
       ports: data.ports,
       maxFlows: data.maxFlows,
       seed: data.seed,
+      others: data.others,
       onFlowEnd: (flow: Parameters<FlowRing['writeEnd']>[1]) => {
         if (!flow.isConfirmed) return
         const now = this.#loop.now()

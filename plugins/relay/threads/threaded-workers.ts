@@ -19,7 +19,7 @@ import {
 } from '../../../core/index.ts'
 import type { RelayPluginOptions } from '../options.ts'
 import type { HopTable } from '../pure/hop-table.ts'
-import { relayMemory, type SharedWords } from '../pure/relay-memory.ts'
+import { relayMemories, type SharedWords } from '../pure/relay-memory.ts'
 import { type RelayOptions, type RelayState, relayState } from '../pure/relay-state.ts'
 import type { Recovery } from '../recovery.ts'
 import type { FlowListener, RelayWorker, WorkerThread } from '../relay-worker.ts'
@@ -40,10 +40,17 @@ export interface ThreadParts {
   readonly codec: PortableCodec
   /** For each worker; its own share of the flows. */
   readonly state: RelayOptions
+  /** Each worker's, by its number. */
+  readonly memories: readonly SharedWords[]
   readonly options: Pick<RelayPluginOptions, 'segments' | 'coalesceMicroseconds' | 'framing'>
   readonly log: Context['log']
   readonly recovery: Recovery | undefined
   listenTo(hops: HopTable): FlowListener
+}
+
+/** The memories of so many workers. They are there before the first one starts, since each reads the others'. */
+export function threadMemories(workers: number, { maxFlows, seed }: RelayOptions): SharedWords[] {
+  return relayMemories(workers, maxFlows, seed, sharedMemory)
 }
 
 /** Starts a worker on its sockets, which it closes at its end; `cpu` is the processor it stays on. */
@@ -78,7 +85,7 @@ class ThreadedWorker implements RelayWorker {
   ) {
     this.#parts = parts
     this.sockets = sockets
-    const memory = relayMemory(parts.state.maxFlows, sharedMemory)
+    const memory = parts.memories[number]!
     const ring = FlowRing.memory(RING_RECORDS)
     this.state = relayState(parts.state, memory)
     this.#listener = parts.listenTo(this.state.hops)
@@ -181,7 +188,7 @@ class ThreadedWorker implements RelayWorker {
 }
 
 function dataOf(
-  { state, options, recovery }: ThreadParts,
+  { state, memories, options, recovery }: ThreadParts,
   { publics, upstream, locals }: RelaySockets<ThreadSocket>,
   control: ThreadControl,
   memory: SharedWords,
@@ -200,6 +207,7 @@ function dataOf(
       clockOffset: clockOffset(),
     },
     memory,
+    others: memories.filter((other) => other !== memory),
     ring,
     frameKeys: keysOf(options.framing),
     locals: locals.map(String),

@@ -17,6 +17,7 @@ import { fromServer, fromTransceiver } from '../../../../plugins/relay/pure/from
 import { HopTable } from '../../../../plugins/relay/pure/hop-table.ts'
 import { OtherClusters } from '../../../../plugins/relay/pure/other-clusters.ts'
 import { recover } from '../../../../plugins/relay/pure/recover.ts'
+import type { SharedWords } from '../../../../plugins/relay/pure/relay-memory.ts'
 import { type RelayOptions, type RelayState, relayState } from '../../../../plugins/relay/pure/relay-state.ts'
 import { bindingRequest, stunMessage } from '../../../stun-bytes.ts'
 
@@ -67,6 +68,8 @@ export class SimulatedRelay {
       clusters?: number[]
       fallback?: string
       onFlowEnd?(flow: FlowView): void
+      /** Of a relay with several workers: this one's memory, and then the others'. */
+      memories?: readonly SharedWords[]
     } = {},
   ) {
     const codec: RoutingCodec = {
@@ -90,8 +93,9 @@ export class SimulatedRelay {
       ...(options.fallback ? { fallback: at(options.fallback) } : {}),
       ...(options.framing ? { framing: options.framing } : {}),
       ...(options.onFlowEnd ? { onFlowEnd: options.onFlowEnd } : {}),
+      others: options.memories?.slice(1) ?? [],
     }
-    this.state = relayState(this.#options)
+    this.state = relayState(this.#options, options.memories?.[0])
   }
 
   /** Another state takes over the memory, as a worker does that replaces one that died. */
