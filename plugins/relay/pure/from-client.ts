@@ -9,8 +9,9 @@ import type { Decision } from './decision.ts'
 import { DROP_REASONS, type DropReason } from './drop-reasons.ts'
 import { addPending, settleRoutes } from './flow-routes.ts'
 import { MAX_CLIENT_DATAGRAM, UFRAGS_PER_ROUTE } from './limits.ts'
+import { endUp } from './outcome.ts'
 import { ROUTE_LIVE, ROUTE_PENDING, ROUTE_UPSTREAM, UFRAG_UPSTREAM } from './records.ts'
-import { changing, openFlow, type RelayState, settled } from './relay-state.ts'
+import { changing, openFlow, type RelayState } from './relay-state.ts'
 import { hasMoved, looksEncoded, resolveUfrag } from './resolve-ufrag.ts'
 
 /** Fills `into` for bytes[start, end), which came from `source` to the public socket number `local`. */
@@ -26,14 +27,7 @@ export function fromClient(
 ): void {
   into.reset()
   const reason = decideOnClient(state, now | 0, local, source, bytes, start, end, into)
-  settled(state.memory)
-  if (reason !== undefined) {
-    into.drop(reason)
-    state.counters.drops.add(reason)
-    return
-  }
-  state.counters.up(end - start)
-  state.flows.countUp(into.flow, end - start)
+  endUp(state, reason, end - start, into)
 }
 
 /**

@@ -8,7 +8,8 @@ import { type Address, type Cidr, inCidrs } from '../../../core/index.ts'
 import type { Decision } from './decision.ts'
 import type { DropReason } from './drop-reasons.ts'
 import { decideOnClient } from './from-client.ts'
-import { changing, type RelayState, settled } from './relay-state.ts'
+import { endUp } from './outcome.ts'
+import { changing, type RelayState } from './relay-state.ts'
 
 /**
  * Fills `into` for bytes[start, end), which came from `source` to the socket for other relays: the payload's start, the
@@ -26,15 +27,7 @@ export function fromRelay(
 ): void {
   into.reset()
   const reason = decide(state, relays, now | 0, source, bytes, start, end, into)
-  settled(state.memory)
-  if (reason !== undefined) {
-    into.drop(reason)
-    state.counters.drops.add(reason)
-    return
-  }
-  const length = end - into.payload
-  state.counters.up(length)
-  state.flows.countUp(into.flow, length)
+  endUp(state, reason, end - into.payload, into)
 }
 
 function decide(

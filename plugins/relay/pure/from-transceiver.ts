@@ -14,8 +14,9 @@ import {
 import type { Decision } from './decision.ts'
 import type { DropReason } from './drop-reasons.ts'
 import { isDue, settleRoutes, succeed } from './flow-routes.ts'
+import { endDown } from './outcome.ts'
 import { ROUTE_LIVE, ROUTE_PENDING } from './records.ts'
-import { changing, type RelayState, settled } from './relay-state.ts'
+import { changing, type RelayState } from './relay-state.ts'
 
 /** Fills `into` for bytes[start, end), which came from `source` to the internal socket. */
 export function fromTransceiver(
@@ -28,7 +29,8 @@ export function fromTransceiver(
   into: Decision,
 ): void {
   into.reset()
-  finish(state, decide(state, now | 0, source, bytes, start, end, into), end, into)
+  const reason = decide(state, now | 0, source, bytes, start, end, into)
+  endDown(state, reason, end - into.payload, into)
 }
 
 /** Fills `into` for bytes[start, end), which came bare from `source` to the socket of a client's flow. */
@@ -44,19 +46,8 @@ export function fromServer(
   into: Decision,
 ): void {
   into.reset()
-  finish(state, decideOnAnswer(state, now | 0, local, client, source, bytes, start, end, into), end, into)
-}
-
-function finish(state: RelayState, reason: DropReason | undefined, end: number, into: Decision): void {
-  settled(state.memory)
-  if (reason !== undefined) {
-    into.drop(reason)
-    state.counters.drops.add(reason)
-    return
-  }
-  const length = end - into.payload
-  state.counters.down(length)
-  state.flows.countDown(into.flow, length)
+  const reason = decideOnAnswer(state, now | 0, local, client, source, bytes, start, end, into)
+  endDown(state, reason, end - into.payload, into)
 }
 
 function decide(
