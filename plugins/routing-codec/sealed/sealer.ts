@@ -42,7 +42,7 @@ export function opensslSealer(key: Buffer): Sealer {
       const end = start + body.copy(work, start)
       tag.copy(work, end)
       opening.iv.set(nonce)
-      const isAuthentic = opening.open(work, 0, start, end, -1)
+      const isAuthentic = opening.openOrSpoil(work, 0, start, end, -1)
       if (isAuthentic) work.copy(body, 0, start, end)
       return isAuthentic
     },

@@ -28,6 +28,25 @@ test('what is sealed opens, and small arrays work like large ones', () => {
   }
 })
 
+test('what is not authentic is left as it was, unless it may be spoilt; neither opens it', () => {
+  const seal = new Aes128Gcm(KEY, 'seal')
+  const open = new Aes128Gcm(KEY, 'open')
+  const bytes = new Uint8Array(48)
+  assert.ok(seal.seal(bytes, 0, 4, 30, -1))
+  const sealed = Uint8Array.from(bytes)
+  for (let at = 0; at < 46; at++) {
+    bytes[at]! ^= 1
+    const changed = Uint8Array.from(bytes)
+    assert.equal(open.open(bytes, 0, 4, 30, -1), false)
+    assert.deepEqual(bytes, changed)
+    assert.equal(open.openOrSpoil(bytes, 0, 4, 30, -1), false)
+    bytes.set(sealed)
+  }
+  assert.ok(open.openOrSpoil(bytes, 0, 4, 30, -1))
+  assert.ok(bytes.subarray(0, 30).every((byte) => byte === 0))
+  assert.equal(seal.openOrSpoil(bytes, 0, 4, 30, -1), false)
+})
+
 test('bounds outside the buffer are refused and nothing is touched', () => {
   const bytes = Buffer.alloc(64)
   const gcm = new Aes128Gcm(KEY, 'seal')
