@@ -18,6 +18,9 @@ import { SharedCounters } from './shared-counters.ts'
 import { clockOffset } from './thread-clock.ts'
 import type { SharedControl, SharedSocket } from './thread-sockets.ts'
 
+/** Asked of the global object it would be a getter of Node's each time. */
+const { performance } = globalThis
+
 /** A loop sees that it is to stop, and its clock moves on, at least this often. Milliseconds. */
 const LONGEST_WAIT = 50
 
@@ -69,6 +72,7 @@ export class DatagramLoop {
   /** Where the datagram at hand lies. */
   #from: LoopSocket
   #slot = 0
+  #isResuming = false
 
   constructor(options: DatagramLoopOptions, receiver: DatagramLoopReceiver) {
     const calls = libc()
@@ -91,6 +95,14 @@ export class DatagramLoop {
     return performance.now() + this.#clock
   }
 
+  /** Which batch is at hand, and whether a loop that died may have dealt with some of it already. */
+  get batch(): number {
+    return this.#control.batch
+  }
+  get isResuming(): boolean {
+    return this.#isResuming
+  }
+
   /** Sends the datagram at hand on by a socket: bytes[start, end) of it, once `onDatagram` is through with the batch. */
   forward(socket: number, start: number, end: number, to: Address): void {
     const out = this.#sockets[socket]!
@@ -106,7 +118,9 @@ export class DatagramLoop {
   run(): void {
     const left = this.#control.leftover()
     const socket = left && this.#sockets[left.socket]
+    this.#isResuming = true
     if (left && socket) this.#handle(left.socket, socket, left.count, left.skip, this.now())
+    this.#isResuming = false
     let since = this.now()
     while (!this.#control.isStopped) since = this.#turn(since)
   }
