@@ -4,8 +4,8 @@ import { type Contender, cLoop, goRelay, nginxStream, product } from './contende
 import { unknownOptions, type Variant } from './product.ts'
 import { buildC, buildGo, findNginx, type Program } from './programs.ts'
 
-/** Microseconds that both coalescing variants may wait. */
-const COALESCE = 200
+/** Microseconds that both coalescing variants may wait: the most that the option allows. */
+const COALESCE = 300
 
 /** The names of the relays, as figures call them. */
 export const NAMES = {
