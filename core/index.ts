@@ -8,6 +8,7 @@ export { checkAllow, checkCidrs, notAnAddress } from './address-checks.ts'
 export { connectWebSocket, type WebSocketConnectOptions } from './backend/connect-websocket.ts'
 export { traceFields } from './call-ids.ts'
 export type { CallTracing } from './call-tracing.ts'
+export { clientAttributes } from './client-attributes.ts'
 export type {
   AudioFormat,
   AudioFrame,

@@ -4,7 +4,7 @@
  * its ufrag alone; the trace follows from that.
  */
 
-import { type Address, type Context, wallTime } from '../../core/index.ts'
+import { type Address, type Context, clientAttributes, wallTime } from '../../core/index.ts'
 import type { Decision } from './pure/decision.ts'
 import type { FlowView } from './pure/flow-view.ts'
 import type { HopTable } from './pure/hop-table.ts'
@@ -85,12 +85,7 @@ function pathOf(local: Address, { client, transceiver, session }: Decision): Flo
 
 function addresses({ client, local, transceiver }: FlowPath) {
   return {
-    'client.address': client.host,
-    'client.port': client.port,
-    'network.transport': 'udp',
-    'network.type': client.isIPv4 ? 'ipv4' : 'ipv6',
-    'network.local.address': local.host,
-    'network.local.port': local.port,
+    ...clientAttributes(client, local),
     'server.address': transceiver.host,
     'server.port': transceiver.port,
   }

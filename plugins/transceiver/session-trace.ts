@@ -6,7 +6,7 @@
 
 import type { Attributes, Context, Link, Span, Tracer } from '@opentelemetry/api'
 import { SpanStatusCode } from '@opentelemetry/api'
-import { type CallTracing, readTraceparent, wallTime } from '../../core/index.ts'
+import { type CallTracing, clientAttributes, readTraceparent, wallTime } from '../../core/index.ts'
 import type { CallTimings } from './call-timings.ts'
 import type { Path } from './ice/path.ts'
 import type { CallRequest } from './signaling/call-service.ts'
@@ -115,7 +115,7 @@ export class SessionTrace {
 
   /** Media goes this way now. The first time ICE has connected; later the client has moved. */
   selected(path: Path): void {
-    const attributes = this.#isRecorded ? clientOf(path) : undefined
+    const attributes = this.#isRecorded ? clientAttributes(path.client, path.local) : undefined
     if (attributes) this.#root.setAttributes(attributes)
     const from = this.#path?.client.toString()
     this.#path = path
@@ -166,17 +166,6 @@ export class SessionTrace {
 function fail(span: Span | undefined, fault: string): void {
   span?.setAttribute('error.type', fault)
   span?.setStatus({ code: SpanStatusCode.ERROR, message: fault })
-}
-
-function clientOf({ client, local }: Path): Attributes {
-  return {
-    'client.address': client.host,
-    'client.port': client.port,
-    'network.transport': 'udp',
-    'network.type': client.isIPv4 ? 'ipv4' : 'ipv6',
-    'network.local.address': local.host,
-    'network.local.port': local.port,
-  }
 }
 
 /** A link to the caller's own trace. */
