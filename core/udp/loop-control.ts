@@ -16,6 +16,7 @@ const SOCKET = 2
 export const COUNT = 3
 const AT = 4
 const ATTEMPTS = 5
+const BATCH_NUMBER = 6
 /** The doubles begin here. */
 const DOUBLES = 32
 
@@ -63,8 +64,14 @@ export class LoopControl {
 
   /** The socket whose batch is at hand; to be said before it is received, and its count is to be put in its word. */
   begin(socket: number): void {
+    this.words[BATCH_NUMBER] = (this.words[BATCH_NUMBER]! + 1) | 0
     this.words[AT] = 0
     this.words[SOCKET] = socket
+  }
+
+  /** Which batch is at hand; the successor of a loop that died in it has the same number. */
+  get batch(): number {
+    return this.words[BATCH_NUMBER]!
   }
 
   /** A batch was received, its count being in its word already. */

@@ -12,7 +12,8 @@ const loop: DatagramLoop = new DatagramLoop(options, {
     if (bytes[start] === 1) throw new Error('cannot be dealt with')
     // What only a thread's end ends.
     while (bytes[start] === 2);
-    bytes[start - 1] = Math.abs(now - loop.now()) < 1_000 ? 7 : 0
+    bytes[start - 1] = Math.abs(now - loop.now()) < 1_000 ? markOf(bytes[start - 2]!) : 0
+    bytes[start - 2] = loop.batch
     loop.forward(1, start - 1, end, target)
   },
   onWake() {
@@ -21,5 +22,11 @@ const loop: DatagramLoop = new DatagramLoop(options, {
   },
   onTick: () => void ticks++,
 })
+/** 7 for what came just now; of what a predecessor left 6 for what that has dealt with, 5 for the rest. */
+function markOf(batch: number): number {
+  if (!loop.isResuming) return 7
+  return batch === (loop.batch & 0xff) ? 6 : 5
+}
+
 parentPort!.postMessage('runs')
 loop.run()
