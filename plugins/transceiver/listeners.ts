@@ -4,6 +4,7 @@
  */
 
 import { EdgeError, type JsonObject } from '../../core/index.ts'
+import { PacketBudget } from './packet-budget.ts'
 import { endedEvent, toErrorEvent } from './session-events.ts'
 import { callNotFound } from './signaling/call-service.ts'
 import type { CallListeners, EventListener, JoinedCall } from './signaling/reached-call.ts'
@@ -15,6 +16,7 @@ export const MAX_LISTENERS = 8
 export class Listeners implements CallListeners {
   readonly #all = new Set<EventListener>()
   readonly #send: JoinedCall['send']
+  readonly #budget = new PacketBudget()
   #over = false
 
   /** `send` takes what they say. */
@@ -28,7 +30,7 @@ export class Listeners implements CallListeners {
       throw new EdgeError('rate_limited', `A call has ${MAX_LISTENERS} sidebands at most.`)
     }
     this.#all.add(listener)
-    return { send: this.#send, leave: () => void this.#all.delete(listener) }
+    return { send: this.#send, budget: this.#budget, leave: () => void this.#all.delete(listener) }
   }
 
   /** An event's JSON text, for everybody. */

@@ -1,6 +1,7 @@
 /** What signaling may do with one live call, beyond asking and ending. Types alone. */
 
 import type { Address, JsonObject } from '../../../core/index.ts'
+import type { PacketBudget } from '../packet-budget.ts'
 
 /** Hears a call's events beside its client. Must not throw. */
 export interface EventListener {
@@ -14,6 +15,8 @@ export interface EventListener {
 export interface JoinedCall {
   /** An event as if the client had sent it, and how many characters its text has. */
   send(event: JsonObject, characters: number): void
+  /** How much all listeners of the call may say together. */
+  readonly budget: Pick<PacketBudget, 'spend'>
   /** Nothing is heard any more. */
   leave(): void
 }

@@ -10,6 +10,7 @@ import { MAX_DEPTH, parseEvent, toErrorEvent } from '../session-events.ts'
 import { byCallId, type CallRoutesOptions, callerOf } from './by-call-id.ts'
 import { callNotFound } from './call-service.ts'
 import type { EventListener, JoinedCall, ReachedCall } from './reached-call.ts'
+import { SidebandIntake } from './sideband-intake.ts'
 
 /** Where sidebands go and, in the older shape, offers. */
 export const REALTIME_PATH = '/v1/realtime'
@@ -71,13 +72,16 @@ function attach(socket: WebSocket, reach: () => ReachedCall): void {
     onEvent(text) {
       if (socket.readyState !== socket.OPEN) return
       if (socket.bufferedAmount + text.length > MAX_WAITING) {
-        joined.leave()
+        leave()
         socket.close(TOO_SLOW, 'too slow')
         return
       }
       socket.send(text)
     },
-    onEnd: (reason, failed) => socket.close(failed ? FAILED : GOING, reason.slice(0, MAX_REASON)),
+    onEnd(reason, failed) {
+      leave()
+      socket.close(failed ? FAILED : GOING, reason.slice(0, MAX_REASON))
+    },
   }
   let joined: JoinedCall
   try {
@@ -87,10 +91,7 @@ function attach(socket: WebSocket, reach: () => ReachedCall): void {
     socket.close(code === 'call_not_found' ? GOING : TOO_SLOW, code)
     return
   }
-  socket.on('message', (data, isBinary) => {
-    // One that was cut off is not heard either, however long it takes to close.
-    if (socket.readyState !== socket.OPEN) return
-    const text = isBinary ? undefined : String(data)
+  const intake = new SidebandIntake(socket, joined.budget, (text) => {
     const event = text === undefined ? undefined : parseEvent(text)
     if (text !== undefined && event) joined.send(event, text.length)
     else {
@@ -98,19 +99,25 @@ function attach(socket: WebSocket, reach: () => ReachedCall): void {
       listener.onEvent(JSON.stringify(toErrorEvent(new EdgeError('bad_request', message))))
     }
   })
-  socket.on('close', () => joined.leave())
+  const leave = (): void => {
+    joined.leave()
+    intake.stop()
+  }
+  socket.on('close', leave)
 }
 
-/** Ends a socket whose peer has gone without a word. */
+/** Ends a socket whose peer has gone without a word. Behind what is not read yet, an answer may wait. */
 function watch(socket: WebSocket): void {
   let answered = true
   const timer = setInterval(() => {
-    if (!answered) socket.terminate()
+    if (!answered && !socket.isPaused) socket.terminate()
     else socket.ping()
     answered = false
   }, PING_MS).unref()
-  socket.on('pong', () => {
-    answered = true
-  })
+  for (const sign of ['message', 'pong']) {
+    socket.on(sign, () => {
+      answered = true
+    })
+  }
   socket.on('close', () => clearInterval(timer))
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
+  PACKET_BYTES,
   PACKETS_AT_ONCE,
   PACKETS_PER_SECOND,
   PacketBudget,
@@ -20,6 +21,16 @@ describe('a packet budget', () => {
     assert.equal(passing(budget, 5000), 0)
     assert.equal(passing(budget, 5500), PACKETS_PER_SECOND / 2)
     assert.equal(passing(budget, 5500 + 3_600_000), PACKETS_AT_ONCE)
+  })
+
+  it('counts what came whole by its size, and says how long to wait then', () => {
+    const budget = new PacketBudget()
+    for (let n = 1; n < PACKETS_AT_ONCE; n++) assert.equal(budget.spend(0, 2), 0)
+    assert.equal(budget.spend(0, 0), 1)
+    assert.equal(budget.spend(0, PACKET_BYTES * 500), 501)
+    assert.equal(budget.take(501), true)
+    assert.equal(budget.take(501), false)
+    assert.equal(budget.spend(503, PACKET_BYTES + 1), 1)
   })
 
   it('earns in fractions', () => {

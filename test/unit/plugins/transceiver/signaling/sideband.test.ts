@@ -65,6 +65,27 @@ describe('a sideband', () => {
     await eventually('it has left', () => calls.reached.listening.size === 0)
   })
 
+  it('is heard whole when it says too much, and no faster than its call may', async () => {
+    const spent: number[] = []
+    calls.reached.budget = {
+      spend: (_now, bytes) => {
+        spent.push(bytes)
+        return spent.length === 5 ? 30 : 0
+      },
+    }
+    const socket = await listen()
+    const events = Array.from({ length: 20 }, (_, n) => ({ type: 'x', n }))
+    for (const event of events) socket.send(JSON.stringify(event))
+    await eventually('it is not read', () => [...http.websocketServer.clients].some((one) => one.isPaused))
+    await eventually('all of it is heard', () => calls.reached.sent.length === 20)
+    assert.deepEqual(calls.reached.sent, events)
+    assert.deepEqual(
+      spent,
+      events.map((event) => JSON.stringify(event).length),
+    )
+    socket.terminate()
+  })
+
   it('is told of what is no event', async () => {
     const socket = await listen()
     for (const text of ['hello', '[]', Buffer.from('{}'), `${'['.repeat(70)}`]) {
@@ -134,6 +155,32 @@ describe('a sideband', () => {
     const [code, reason] = await once(socket, 'close')
     assert.deepEqual([code, String(reason)], [1008, 'too slow'])
     assert.equal(calls.reached.sent.length, 0, 'it is not heard any more')
+  })
+})
+
+describe('a sideband that has said something, or is not read for now', () => {
+  it('has not gone, whatever its pongs', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    calls.reached.budget = { spend: (_now, bytes) => (bytes > 100 ? 2 ** 30 : 0) }
+    const query = `?call_id=${ID}`
+    const [talking, held] = [query, query].map((one) => open(one, 'alice', [], { autoPong: false }))
+    assert.ok(talking && held)
+    await Promise.all([once(talking, 'open'), once(held, 'open')])
+    await eventually('both have joined', () => calls.reached.listening.size === 2)
+    held.send(JSON.stringify({ type: 'x'.repeat(100) }))
+    await eventually('it is heard, and waits', () => calls.reached.sent.length === 1)
+    for (let n = 2; n < 5; n++) {
+      const pinged = Promise.all([once(talking, 'ping'), once(held, 'ping')])
+      t.mock.timers.tick(PING_MS)
+      await pinged
+      talking.send('{"type":"y"}')
+      await eventually('it is heard', () => calls.reached.sent.length === n)
+    }
+    assert.equal(calls.reached.listening.size, 2)
+    for (const socket of [talking, held]) socket.terminate()
+    // One that is not read shows that it has gone when it is: here at the call's end.
+    for (const listener of calls.reached.listening) listener.onEnd('peer_closed', false)
+    await eventually('both are closed', () => http.websocketServer.clients.size === 0)
   })
 })
 

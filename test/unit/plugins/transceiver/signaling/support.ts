@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { createListener, type ListenerOptions } from '../../../../../core/http.ts'
 import { EdgeError, type JsonObject, type Principal, toAddress } from '../../../../../core/index.ts'
+import { PacketBudget } from '../../../../../plugins/transceiver/packet-budget.ts'
 import type {
   CallDescription,
   CallRequest,
@@ -74,6 +75,7 @@ export class FakeReach implements ReachedCall {
   generation = 1
   readonly mid = '0'
   readonly candidates = [toAddress('192.0.2.1', 3478)!]
+  budget: JoinedCall['budget'] = new PacketBudget()
   readonly restarts: CallIce
 
   constructor() {
@@ -96,6 +98,7 @@ export class FakeReach implements ReachedCall {
       this.listening.add(listener)
       return {
         send: (event) => void this.sent.push(event),
+        budget: this.budget,
         leave: () => void this.listening.delete(listener),
       }
     },
