@@ -2,6 +2,7 @@
 
 import type { Address } from '../../core/index.ts'
 import { Checks, type Credentials } from '../peers/checks.ts'
+import type { Front } from './fleet-front.ts'
 import { readMedia, writeMedia } from './fleet-media.ts'
 import type { FleetSession, FleetTransceiver } from './fleet-transceiver.ts'
 
@@ -15,6 +16,8 @@ export interface ClientOptions {
   readonly remote: Credentials
   readonly session: FleetSession
   readonly transceiver: FleetTransceiver
+  /** What it sends to. */
+  readonly front: Front
   now(): number
   /** A datagram leaves by the address that the client has just then. */
   send(client: FleetClient, payload: Buffer): void
@@ -25,6 +28,7 @@ export class FleetClient {
   readonly number: number
   readonly session: FleetSession
   readonly transceiver: FleetTransceiver
+  readonly front: Front
   address: Address
   /** Since when nothing has happened to it that may cost packets. */
   undisturbedSince: number
@@ -43,6 +47,7 @@ export class FleetClient {
     this.number = options.number
     this.session = options.session
     this.transceiver = options.transceiver
+    this.front = options.front
     this.address = address
     this.undisturbedSince = options.now()
     this.#checks = this.#start(options.local, options.remote)
@@ -67,7 +72,12 @@ export class FleetClient {
     this.#o.send(this, writeMedia(this.number, this.#sent++))
   }
 
-  receive(payload: Buffer): void {
+  /** A datagram comes from `front`; one from where it sends nothing to is nobody's. */
+  receive(front: Address, payload: Buffer): void {
+    if (!front.equals(this.front.address)) {
+      this.strange++
+      return
+    }
     const now = this.#o.now()
     if (payload[0]! <= 3) {
       this.#checks.receive(now, payload, 0, payload.length, this.address)

@@ -6,6 +6,7 @@ import type { Path } from '../../plugins/transceiver/ice/path.ts'
 import { Routes } from '../../plugins/transceiver/routes.ts'
 import type { Credentials } from '../peers/checks.ts'
 import { readMedia, writeMedia } from './fleet-media.ts'
+import { frame } from './fleet-network.ts'
 
 /** RFC 7675 §5.1. */
 const CONSENT_MS = 30_000
@@ -14,8 +15,8 @@ const CONSENT_MS = 30_000
 export interface TransceiverSurroundings {
   now(): number
   random(length: number): Buffer
-  /** Framed, to a relay. */
-  toRelay(relay: Address, from: Address, client: Address, payload: Buffer): void
+  /** A framed datagram goes to a relay. */
+  toRelay(relay: Address, from: Address, bytes: Buffer): void
 }
 
 /** One call at its transceiver. */
@@ -27,7 +28,7 @@ export class FleetSession {
   heardAt = Number.NEGATIVE_INFINITY
   #highest = -1
   #sent = 0
-  readonly #out: (path: Path, payload: Buffer) => void
+  readonly #out: (path: Path, payload: Uint8Array) => void
 
   constructor(
     number: number,
@@ -37,12 +38,13 @@ export class FleetSession {
   ) {
     this.number = number
     this.openedAt = around.now()
-    this.#out = (path, payload) => around.toRelay(path.relay!, home.address, path.client, payload)
+    this.#out = ({ relay, client, local }, payload) =>
+      around.toRelay(relay!, home.address, frame(client, local, payload))
     this.agent = new IceAgent({
       ...credentials,
       random: (length) => around.random(length),
       handlers: {
-        send: (bytes, start, end, path) => this.#out(path, Buffer.from(bytes.subarray(start, end))),
+        send: (bytes, start, end, path) => this.#out(path, bytes.subarray(start, end)),
         onSelected: () => {},
         onOpened: (path) => void home.routes.claim(path, this),
         onValidated: (path) => home.routes.confirm(path, this),
@@ -70,13 +72,15 @@ export class FleetSession {
 
 /** A transceiver with its calls. */
 export class FleetTransceiver {
+  readonly cluster: number
   readonly address: Address
   readonly routes = new Routes<FleetSession>(7)
   readonly sessions = new Set<FleetSession>()
   readonly #around: TransceiverSurroundings
   readonly #summary = new StunSummary()
 
-  constructor(address: Address, around: TransceiverSurroundings) {
+  constructor(cluster: number, address: Address, around: TransceiverSurroundings) {
+    this.cluster = cluster
     this.address = address
     this.#around = around
   }

@@ -5,15 +5,20 @@ import { it } from 'node:test'
 import type { Address } from '../../core/index.ts'
 import { bindingRequest } from '../stun-bytes.ts'
 import { at } from '../unit/plugins/relay/simulated-relay.ts'
-import { Fleet, type StoreMode } from './fleet.ts'
+import { Fleet } from './fleet.ts'
 import type { FleetClient } from './fleet-client.ts'
 import { writeMedia } from './fleet-media.ts'
+import { frame } from './fleet-network.ts'
+import type { FleetRelay } from './fleet-relay.ts'
+import { BAG, type Step } from './fleet-steps.ts'
+import type { StoreMode } from './fleet-store.ts'
 
 /** FLEET_STEPS and FLEET_SEED take longer, or others. */
 const STEPS = Number(process.env.FLEET_STEPS ?? 100_000)
 const SEED = Number(process.env.FLEET_SEED ?? 4)
 
 const CLIENTS = 10
+const STRANGER = at('192.0.2.66:6666')
 const ADDRESSES: readonly Address[] = Array.from({ length: 24 }, (_, n) =>
   at(`198.51.100.${1 + (n >> 2)}:${40_000 + (n & 3)}`),
 )
@@ -27,31 +32,8 @@ const FRESH_MS = 400
 /** A ufrag is good for eight addresses at a time, and a flow lives 30 s. */
 const MOVES_MS = 6000
 
-/** The steps and how often each is taken. */
-const WEIGHTS = {
-  wait: 600,
-  move: 20,
-  rebind: 20,
-  swap: 10,
-  rehash: 20,
-  restartRelay: 3,
-  store: 5,
-  redial: 10,
-  restartIce: 10,
-  garbage: 20,
-  spoofMedia: 20,
-  spoofCheck: 20,
-  replay: 10,
-  joinFromThere: 10,
-  poison: 10,
-} as const
-type Step = keyof typeof WEIGHTS
-const BAG: readonly Step[] = (Object.keys(WEIGHTS) as Step[]).flatMap((step) =>
-  Array<Step>(WEIGHTS[step]).fill(step),
-)
-
 class Run {
-  readonly fleet = new Fleet(SEED, { relays: 2, transceivers: 3 })
+  readonly fleet = new Fleet(SEED)
   readonly #movedAt = new Map<FleetClient, number>()
 
   constructor() {
@@ -98,19 +80,32 @@ class Run {
   }
 
   rehash(client: FleetClient): void {
-    this.fleet.rehash(client.address)
+    client.front.rehash(client.address)
     this.#disturb(client)
+  }
+
+  /** The name of a cluster leads to one of its relays. Calls go on all the while, unless the others are gone. */
+  rename(): void {
+    const { random, fronts, clients } = this.fleet
+    const { relays } = random.pick(fronts)
+    const found = random.pick(relays)
+    this.fleet.find(found)
+    if (random.chance(0.5)) return
+    for (const gone of relays.filter((relay) => relay !== found)) {
+      gone.isCutOff = true
+      for (const client of clients) if (this.fleet.goesBy(client, gone)) this.#disturb(client)
+    }
   }
 
   restartRelay(): void {
     const { fleet } = this
-    const lane = fleet.random.below(fleet.relays.length)
-    fleet.relays[lane]!.restart()
-    for (const client of fleet.clients) if (fleet.laneOf(client.address) === lane) this.#disturb(client)
+    const relay = fleet.random.pick(fleet.relays)
+    relay.restart()
+    for (const client of fleet.clients) if (fleet.goesBy(client, relay)) this.#disturb(client)
   }
 
   store(): void {
-    this.fleet.store = this.fleet.random.pick<StoreMode>(['up', 'up', 'down', 'stale'])
+    this.fleet.store.mode = this.fleet.random.pick<StoreMode>(['up', 'up', 'down', 'stale'])
   }
 
   /** Hangs up and calls again from the same address. */
@@ -125,37 +120,48 @@ class Run {
   }
 
   garbage(): void {
-    const { random } = this.fleet
-    this.fleet.send(random.pick(ADDRESSES), random.bytes(1 + random.below(60)))
+    const { random, fronts } = this.fleet
+    this.fleet.send(random.pick(ADDRESSES), random.pick(fronts), random.bytes(1 + random.below(60)))
   }
 
   /** Media under another call's name, from a client's address. */
   spoofMedia(client: FleetClient): void {
-    this.fleet.send(client.address, writeMedia(1_000_000, this.fleet.random.below(1000)))
+    this.fleet.send(client.address, client.front, writeMedia(1_000_000, this.fleet.random.below(1000)))
   }
 
   /** A ufrag that nobody made, from a client's address. */
   spoofCheck(client: FleetClient): void {
-    this.fleet.send(client.address, bindingRequest(`u${this.fleet.random.below(1e9)}:x`))
+    this.fleet.send(client.address, client.front, bindingRequest(`u${this.fleet.random.below(1e9)}:x`))
   }
 
   /** A captured check, sent again from one address elsewhere. */
   replay(client: FleetClient): void {
-    if (client.captured) this.fleet.send(at('192.0.2.66:6666'), client.captured)
+    if (client.captured) this.fleet.send(STRANGER, client.front, client.captured)
   }
 
   /** Somebody with a call of their own sends its valid check from another client's address. */
   joinFromThere(client: FleetClient): void {
     const bad = [...this.fleet.clients].at(-1)!
-    if (bad !== client && bad.captured) this.fleet.send(client.address, bad.captured)
+    if (bad !== client && bad.captured) this.fleet.send(client.address, client.front, bad.captured)
   }
 
   poison(client: FleetClient): void {
-    const transceiver = this.fleet.random.pick([
-      ...this.fleet.transceivers.map(({ address }) => address),
-      at('192.0.2.9:3479'),
-    ])
-    this.fleet.poison(client.address, { cluster: 1, transceiver, session: Buffer.alloc(8, 9) })
+    const { random, transceivers, store } = this.fleet
+    const transceiver = random.pick([...transceivers.map(({ address }) => address), at('192.0.2.9:3479')])
+    const value = { cluster: random.pick([1, 2, 9]), transceiver, session: Buffer.alloc(8, 9) }
+    store.poison(client.front.address, client.address, value)
+  }
+
+  /** A stranger frames a client's check for a relay. */
+  strangeFrame(client: FleetClient): void {
+    this.#frame(STRANGER, this.fleet.random.pick(this.fleet.relays), client)
+  }
+
+  /** A relay that is trusted sends a client's check to a cluster that the call is not in. */
+  crossFrame(client: FleetClient): void {
+    const { random, relays } = this.fleet
+    const others = relays.filter(({ place }) => place.cluster !== client.transceiver.cluster)
+    this.#frame(random.pick(random.pick(relays).spread), random.pick(others), client)
   }
 
   /** Every client that was let alone for long enough is heard, and hears. */
@@ -169,6 +175,16 @@ class Run {
         `call ${client.number} at ${client.address}, let alone for ${now - client.undisturbedSince} ms, was heard ${up} ms ago and heard something ${down} ms ago`,
       )
     }
+  }
+
+  /** A frame that must not lead to anything. */
+  #frame(from: Address, to: FleetRelay, { captured, address, front }: FleetClient): void {
+    if (!captured) return
+    const { network } = this.fleet
+    const before = network.sent
+    network.send('across', from, to.internal, frame(address, front.address, captured))
+    this.fleet.settle()
+    assert.equal(network.sent, before + 1, 'it goes no further')
   }
 
   #moveTo(client: FleetClient, address: Address, knows: boolean): void {
@@ -204,7 +220,10 @@ it(`a fleet through ${STEPS} steps of calls, moves, faults and attacks (seed ${S
     }
   }
   const { fleet } = run
-  t.diagnostic(`${fleet.datagrams} datagrams from clients, ${Math.round(fleet.now / 1000)} s`)
-  assert.ok(fleet.datagrams > STEPS)
-  assert.equal(fleet.astray, 0)
+  const { across, astray } = fleet.network
+  t.diagnostic(
+    `${fleet.datagrams} datagrams from clients, ${across} from relay to relay, ${Math.round(fleet.now / 1000)} s`,
+  )
+  assert.ok(fleet.datagrams > STEPS && across > STEPS)
+  assert.equal(astray, 0)
 })
