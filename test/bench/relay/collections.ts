@@ -1,4 +1,7 @@
-/** Counts garbage collections in what `node --trace-gc` prints, of all threads. */
+/**
+ * Counts garbage collections in what `node --trace-gc` prints, of all threads. The main thread is the one that is heard
+ * of first, since it starts the others.
+ */
 
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -8,8 +11,11 @@ const COLLECTION = /^\[\d+:(0x[0-9a-f]+)\]\s+\d+ ms: (\S+)/
 
 /** How many so far. */
 export interface Collections {
+  /** Of all threads. */
   scavenges: number
+  /** Full ones of the threads that forward, and of the main thread, which does not. */
   markSweeps: number
+  mainMarkSweeps: number
   /** The last full ones, as Node prints them; each thread has an address of its own. */
   readonly full: string[]
 }
@@ -19,13 +25,16 @@ const KEPT = 20
 
 /** Counts from here on. */
 export function countCollections(output: Readable): Collections {
-  const counts: Collections = { scavenges: 0, markSweeps: 0, full: [] }
+  const counts: Collections = { scavenges: 0, markSweeps: 0, mainMarkSweeps: 0, full: [] }
+  let main: string | undefined
   createInterface({ input: output }).on('line', (line) => {
-    const kind = COLLECTION.exec(line)?.[2]
+    const [, thread, kind] = COLLECTION.exec(line) ?? []
     if (kind === undefined) return
+    main ??= thread
     if (kind === 'Scavenge') counts.scavenges++
     else {
-      counts.markSweeps++
+      if (thread === main) counts.mainMarkSweeps++
+      else counts.markSweeps++
       counts.full.push(line)
       if (counts.full.length > KEPT) counts.full.shift()
     }

@@ -15,7 +15,9 @@ const { c: C, go: GO, ours: OURS } = NAMES
 /** What the threads of our relay collected while it forwarded so many datagrams. */
 export interface Garbage {
   readonly scavenges: number
+  /** Full collections of the threads that forward, and of the main thread, which does not. */
   readonly markSweeps: number
+  readonly mainMarkSweeps: number
   readonly forwarded: number
   /** The full collections, as Node prints them. */
   readonly full: readonly string[]
@@ -161,10 +163,16 @@ function mostFigure(run: Run, phase: string): BenchFigure[] {
 
 function collectionFigures({ plan }: Run, { few, many }: Besides): BenchFigure[] {
   const millions = few.forwarded / 1e6
-  const label = `full collections in ${millions.toFixed(0)} million packets`
+  const label = `full collections where packets are forwarded, in ${millions.toFixed(0)} million`
   const figures: BenchFigure[] = [
     limited('scavenges, a million packets', few.scavenges / millions, '', 20),
     { label, value: few.markSweeps, unit: '', peers: [], target: 'none', met: few.markSweeps === 0 },
+    {
+      label: 'full collections of the main thread meanwhile',
+      value: few.mainMarkSweeps,
+      unit: '',
+      peers: [],
+    },
   ]
   if (many.forwarded === 0) return figures
   const meanwhile = `while ${thousands(plan.manyFlows)} flows come and go`

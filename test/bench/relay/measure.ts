@@ -104,15 +104,18 @@ function newRun(plan: Plan, load: LoadDriver): Run {
   }
 }
 
-const NONE: Garbage = { scavenges: 0, markSweeps: 0, forwarded: 0, full: [] }
+const NONE: Garbage = { scavenges: 0, markSweeps: 0, mainMarkSweeps: 0, forwarded: 0, full: [] }
 
 /** What a relay's threads have collected since another moment. */
 function garbageOf({ collections, forwarded }: RelayUnderTest, since: Garbage = NONE): Garbage {
   const markSweeps = collections.markSweeps - since.markSweeps
+  const mainMarkSweeps = collections.mainMarkSweeps - since.mainMarkSweeps
+  const full = markSweeps + mainMarkSweeps
   return {
     scavenges: collections.scavenges - since.scavenges,
     markSweeps,
+    mainMarkSweeps,
     forwarded: forwarded - since.forwarded,
-    full: markSweeps === 0 ? [] : collections.full.slice(-markSweeps),
+    full: full === 0 ? [] : collections.full.slice(-full),
   }
 }

@@ -78,7 +78,7 @@ describe('figures', () => {
   })
 })
 
-it('garbage collections are counted by kind', async () => {
+it('garbage collections are counted by kind, full ones of the main thread apart', async () => {
   const output = new PassThrough()
   const counts = countCollections(output)
   output.end(
@@ -86,11 +86,15 @@ it('garbage collections are counted by kind', async () => {
       '[41:0x7f00]       12 ms: Scavenge 8.0 (10.0) -> 7.1 (11.0) MB, pooled: 0 MB, 0.80 / 0.00 ms',
       '{"level":30,"msg":"ms: Scavenge"}',
       '[41:0x7f00]       40 ms: Mark-Compact (reduce) 9.0 (12.0) -> 5.0 (9.0) MB, 3.00 / 0.00 ms',
+      '[41:0x8f00]       41 ms: Scavenge 8.0 (10.0) -> 7.1 (11.0) MB, pooled: 0 MB, 0.80 / 0.00 ms',
+      '[41:0x8f00]       60 ms: Mark-Compact 9.0 (12.0) -> 5.0 (9.0) MB, 3.00 / 0.00 ms',
+      '[41:0x8f00]       90 ms: Mark-Compact 9.0 (12.0) -> 5.0 (9.0) MB, 3.00 / 0.00 ms',
     ].join('\n'),
   )
   await once(output, 'end')
   await new Promise((resolve) => setImmediate(resolve))
-  assert.deepEqual([counts.scavenges, counts.markSweeps, counts.full.length], [1, 1, 1])
+  const { scavenges, markSweeps, mainMarkSweeps, full } = counts
+  assert.deepEqual([scavenges, markSweeps, mainMarkSweeps, full.length], [2, 2, 1, 3])
 })
 
 it('a process’s times are read, and those of none are nothing', {
