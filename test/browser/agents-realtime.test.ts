@@ -7,16 +7,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../core/testing/check.ts'
-import { edgeConfig } from '../integration/support/configs.ts'
-import { startEdge, type TestEdge } from '../peers/edge.ts'
 import { RealtimeBackend } from '../peers/realtime-backend.ts'
 import type { BackendConversation } from '../peers/realtime-backend-conversation.ts'
-import { type BundledPage, bundlePage } from './bundle-page.ts'
-import { startChromium, type TestBrowser, withoutChromium } from './chromium.ts'
+import { withoutChromium } from './chromium.ts'
+import { type ClientApp, KEY, startClientApp } from './client-app.ts'
 import { play, RATE, TUNE, toWav } from './tune.ts'
 import { until } from './until.ts'
 
-const KEY = 'alice-has-a-long-key'
 const WORD_MS = 200
 const WORDS = Array.from({ length: 100 }, (_, n) => `word${n}`)
 
@@ -53,9 +50,7 @@ const SCRIPT = `
 `
 
 let backend: RealtimeBackend
-let edge: TestEdge
-let page: BundledPage
-let chromium: TestBrowser
+let app: ClientApp
 
 /** A second of notes, then three of silence: the SDK's own microphone hears that again and again. */
 function microphone(): Buffer {
@@ -67,7 +62,7 @@ function microphone(): Buffer {
 
 /** What a page's server asks an edge for: a key that a page may have. */
 async function clientSecret(): Promise<string> {
-  const response = await fetch(`${edge.origin}/v1/realtime/client_secrets`, {
+  const response = await fetch(`${app.edge.origin}/v1/realtime/client_secrets`, {
     method: 'POST',
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
     body: '{}',
@@ -78,9 +73,8 @@ async function clientSecret(): Promise<string> {
 }
 
 async function connect(): Promise<{ tab: Page; peer: BackendConversation; tookMs: number }> {
-  const tab = await chromium.browser.newPage()
-  await tab.goto(page.url)
-  const url = `${edge.origin}/v1/realtime/calls`
+  const { tab } = await app.open()
+  const url = `${app.edge.origin}/v1/realtime/calls`
   const tookMs: number = await tab.evaluate(`connect('${url}', '${await clientSecret()}')`)
   return { tab, peer: await backend.conversations.take(), tookMs }
 }
@@ -97,15 +91,11 @@ describe('the Agents SDK in a browser', { skip: withoutChromium() }, () => {
     })
     const use = './plugins/inference-bridge/openai-realtime/index.ts'
     const bridge = { use, options: { url: backend.url, model: 'scripted' } }
-    edge = await startEdge({ config: edgeConfig({ bridge, http: { keys: { alice: KEY } } }) })
-    page = await bundlePage(SCRIPT)
-    chromium = await startChromium({ microphone: microphone() })
+    app = await startClientApp(SCRIPT, { bridge, microphone: microphone() })
   })
 
   after(async () => {
-    await chromium?.[Symbol.asyncDispose]()
-    await page?.[Symbol.asyncDispose]()
-    await edge?.[Symbol.asyncDispose]()
+    await app?.[Symbol.asyncDispose]()
     await backend?.[Symbol.asyncDispose]()
   })
 
@@ -144,7 +134,7 @@ describe('the Agents SDK in a browser', { skip: withoutChromium() }, () => {
     const closed = peer.closed()
     await tab.evaluate('session.close()')
     assert.equal(await closed, 1000)
-    await edge.untilIdle()
+    await app.edge.untilIdle()
     await eventually('no connection is left', () => backend.open === 0)
     await tab.close()
   })

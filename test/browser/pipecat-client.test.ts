@@ -3,13 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { eventually } from '../../core/testing/check.ts'
-import { edgeConfig } from '../integration/support/configs.ts'
-import { startEdge, type TestEdge } from '../peers/edge.ts'
-import { type BundledPage, bundlePage } from './bundle-page.ts'
-import { startChromium, type TestBrowser, withoutChromium } from './chromium.ts'
+import { withoutChromium } from './chromium.ts'
+import { type ClientApp, KEY, startClientApp } from './client-app.ts'
 import { until } from './until.ts'
 
-const KEY = 'alice-has-a-long-key'
 const SCRIPT = `
   import { PipecatClient, RTVIEvent } from '@pipecat-ai/client-js'
   import { SmallWebRTCTransport, WavMediaManager } from '@pipecat-ai/small-webrtc-transport'
@@ -36,41 +33,25 @@ const SCRIPT = `
   window.outcome = async (call) => { try { await call; return 'ready' } catch (error) { return String(error.message ?? error) } }
 `
 
-let edge: TestEdge
-let page: BundledPage
-let chromium: TestBrowser
-
-async function open() {
-  const tab = await chromium.browser.newPage()
-  const asked: [method: string, status: number][] = []
-  await tab.goto(page.url)
-  tab.on('response', (response) => void asked.push([response.request().method(), response.status()]))
-  return { tab, asked }
-}
+let app: ClientApp
 
 describe('pipecat’s client in a browser', { skip: withoutChromium() }, () => {
   before(async () => {
-    edge = await startEdge({ config: edgeConfig({ http: { keys: { alice: KEY } } }) })
-    page = await bundlePage(SCRIPT)
-    chromium = await startChromium()
+    app = await startClientApp(SCRIPT)
   })
 
-  after(async () => {
-    await chromium?.[Symbol.asyncDispose]()
-    await page?.[Symbol.asyncDispose]()
-    await edge?.[Symbol.asyncDispose]()
-  })
+  after(() => app?.[Symbol.asyncDispose]())
 
   for (const [what, call] of [
-    ['straight to /api/offer', () => `direct('${edge.origin}/api/offer', '${KEY}')`],
-    ['by /start and a session of its own', () => `viaStart('${edge.origin}/start', '${KEY}')`],
+    ['straight to /api/offer', () => `direct('${app.edge.origin}/api/offer', '${KEY}')`],
+    ['by /start and a session of its own', () => `viaStart('${app.edge.origin}/start', '${KEY}')`],
   ] as const) {
     it(`is ready ${what}, is heard, hears, and leaves`, async () => {
-      const { tab, asked } = await open()
+      const { tab, asked } = await app.open()
       assert.equal(await tab.evaluate(`outcome(${call()})`), 'ready')
       assert.deepEqual(await tab.evaluate('seen.filter((one) => one.startsWith("error"))'), [])
       await until(tab, `seen.some((one) => one.startsWith('bot-ready'))`)
-      const session = async () => (await edge.sessions()).sessions[0]!
+      const session = async () => (await app.edge.sessions()).sessions[0]!
       await eventually(
         'audio goes both ways',
         async () => {
@@ -87,15 +68,15 @@ describe('pipecat’s client in a browser', { skip: withoutChromium() }, () => {
         [],
       )
       await tab.evaluate('client.disconnect()')
-      await edge.untilIdle()
+      await app.edge.untilIdle()
       await tab.close()
     })
   }
 
   it('gives up at once when its key is wrong', async () => {
-    const { tab, asked } = await open()
+    const { tab, asked } = await app.open()
     const outcome = await tab.evaluate<string>(
-      `outcome(direct('${edge.origin}/api/offer', 'nobody-has-this-key'))`,
+      `outcome(direct('${app.edge.origin}/api/offer', 'nobody-has-this-key'))`,
     )
     assert.match(outcome, /401/)
     assert.equal(asked.filter(([method]) => method === 'POST').length, 1)

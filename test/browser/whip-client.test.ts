@@ -3,13 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { eventually } from '../../core/testing/check.ts'
-import { edgeConfig } from '../integration/support/configs.ts'
-import { startEdge, type TestEdge } from '../peers/edge.ts'
-import { type BundledPage, bundlePage } from './bundle-page.ts'
-import { startChromium, type TestBrowser, withoutChromium } from './chromium.ts'
+import { withoutChromium } from './chromium.ts'
+import { type ClientApp, KEY, startClientApp } from './client-app.ts'
 import { until } from './until.ts'
 
-const KEY = 'alice-has-a-long-key'
 const SCRIPT = `
   import { WHIPClient } from '@eyevinn/whip-web-client'
   window.publish = async (endpoint, authkey) => {
@@ -19,29 +16,18 @@ const SCRIPT = `
   }
 `
 
-let edge: TestEdge
-let page: BundledPage
-let chromium: TestBrowser
+let app: ClientApp
 
 describe('a WHIP client in a browser', { skip: withoutChromium() }, () => {
   before(async () => {
-    edge = await startEdge({ config: edgeConfig({ http: { keys: { alice: KEY } } }) })
-    page = await bundlePage(SCRIPT)
-    chromium = await startChromium()
+    app = await startClientApp(SCRIPT)
   })
 
-  after(async () => {
-    await chromium?.[Symbol.asyncDispose]()
-    await page?.[Symbol.asyncDispose]()
-    await edge?.[Symbol.asyncDispose]()
-  })
+  after(() => app?.[Symbol.asyncDispose]())
 
   it('connects, trickles, is heard, and ends its session; the video is refused and harms nothing', async () => {
-    const tab = await chromium.browser.newPage()
-    const asked: [method: string, status: number][] = []
-    tab.on('response', (response) => void asked.push([response.request().method(), response.status()]))
-    await tab.goto(page.url)
-    asked.length = 0
+    const { edge } = app
+    const { tab, asked } = await app.open()
     await tab.evaluate(`publish('${edge.origin}/whip/kitchen', '${KEY}')`)
     await until(tab, `client.getICEConnectionState() === 'connected'`)
     const heard = async () => (await edge.sessions()).sessions[0]?.packetsReceived ?? 0
