@@ -37,6 +37,8 @@ export interface RelayOutputs {
   across(port: number, bytes: Uint8Array, start: number, end: number, to: Address): void
   /** Back to the relay that a client's datagrams came from, framed. */
   back(bytes: Uint8Array, start: number, end: number, to: Address): void
+  /** The header at bytes[start] is about to be written anew. */
+  keep?(bytes: Uint8Array, start: number): void
 }
 
 /** What is told of, away from the common path. */
@@ -99,6 +101,7 @@ export class Forwarder {
       return
     }
     const { framing, hops } = this.#state
+    relays.keep?.(bytes, start)
     framing.write(bytes, payload, end, client, hops.nameOf(local))
     const from = payload - framing.length
     for (let i = 0; i < decision.count; i++) this.#outputs.up(bytes, from, end, decision.to[i]!)
@@ -110,7 +113,7 @@ export class Forwarder {
     const decision = this.#down
     fromTransceiver(this.#state, now, source, bytes, start, end, decision)
     if (decision.reason !== undefined) return
-    if (this.#state.hops.isHop(decision.local)) this.#back(bytes, end, decision)
+    if (this.#state.hops.isHop(decision.local)) this.#back(bytes, start, end, decision)
     else this.#outputs.down(decision.local, bytes, decision.payload, end, decision.client)
     if (decision.event !== undefined) this.#events.onFlowEvent(now, decision)
   }
@@ -133,8 +136,9 @@ export class Forwarder {
   }
 
   /** To the relay that the client's datagrams came from, as if it had come from a transceiver there. */
-  #back(bytes: Uint8Array, end: number, { local, client, payload }: Decision): void {
+  #back(bytes: Uint8Array, start: number, end: number, { local, client, payload }: Decision): void {
     const { answering, hops } = this.#state
+    this.#outputs.relays?.keep?.(bytes, start)
     answering.write(bytes, payload, end, client, hops.proxyOf(local))
     this.#outputs.relays?.back(bytes, payload - answering.length, end, hops.relayOf(local))
   }

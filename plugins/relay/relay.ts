@@ -107,13 +107,15 @@ class Start {
     const state = this.#rules(sockets, threads)
     const listenTo = (hops: HopTable): FlowListener => listen(around, hops)
     const memories = threadMemories(threads, state)
-    const parts = { udp, codec, state, memories, options: this.#options, log, recovery, listenTo }
+    const clusters = this.#otherClusters(sockets[0]!)
+    const parts = { udp, codec, state, memories, options: this.#options, clusters, log, recovery, listenTo }
     const started = await Promise.allSettled(
       sockets.map((own, i) => threadedWorker(parts, own, i, pins ? cpuOf(udp, i) : undefined)),
     )
     const workers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     const failure = started.find((one) => one.status === 'rejected')
     if (failure === undefined) return this.#relay(workers, around)
+    this.#ending.abort()
     await Promise.all(workers.map((worker) => worker.close()))
     await Promise.all(
       sockets.filter((own) => !workers.some((w) => w.sockets === own)).map((own) => own.close()),

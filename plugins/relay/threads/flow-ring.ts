@@ -4,6 +4,7 @@
  * of it. Writing allocates nothing.
  */
 
+import { getAddress, putAddress } from '../pure/address-words.ts'
 import { Decision, type FlowEvent } from '../pure/decision.ts'
 import { FlowView, RouteView } from '../pure/flow-view.ts'
 import { readSession, writeSession } from '../pure/session-words.ts'
@@ -30,6 +31,8 @@ const PACKETS_UP = 9
 const PACKETS_DOWN = 10
 const BYTES_UP = 11
 const BYTES_DOWN = 12
+/** Behind the doubles. */
+const CLUSTER = 26
 
 const KINDS = ['opened', 'confirmed', 'refreshed', 'ended'] as const
 
@@ -82,6 +85,7 @@ export class FlowRing {
     putAddress(words, at + CLIENT, decision.client)
     putAddress(words, at + TRANSCEIVER, decision.transceiver)
     writeSession(words, at + SESSION, decision.session)
+    words[at + CLUSTER] = decision.cluster
     words[at + ROUTE_AGE] = decision.routeAgeMs
     words[at + IS_INCUMBENT] = decision.isIncumbent ? 1 : 0
     return this.#wrote(at, now)
@@ -132,6 +136,7 @@ export class FlowRing {
     getAddress(words, at + CLIENT, decision.client)
     getAddress(words, at + TRANSCEIVER, decision.transceiver)
     readSession(words, at + SESSION, decision.session)
+    decision.cluster = words[at + CLUSTER]!
     decision.routeAgeMs = words[at + ROUTE_AGE]! >>> 0
     decision.isIncumbent = words[at + IS_INCUMBENT] === 1
     return decision
@@ -172,16 +177,4 @@ export class FlowRing {
     Atomics.store(words, WRITTEN, (words[WRITTEN]! + 1) | 0)
     return Atomics.exchange(words, CALLED, 1) === 0
   }
-}
-
-function putAddress(words: Int32Array, at: number, address: Decision['client']): void {
-  words[at] = address.w0
-  words[at + 1] = address.w1
-  words[at + 2] = address.w2
-  words[at + 3] = address.w3
-  words[at + 4] = address.port
-}
-
-function getAddress(words: Int32Array, at: number, into: Decision['client']): void {
-  into.set(words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!, words[at + 4]!)
 }

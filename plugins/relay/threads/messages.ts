@@ -14,7 +14,10 @@ export interface ThreadData {
   readonly codec: { readonly module: string; readonly data: unknown }
   /** Frames have tags by these. */
   readonly frameKeys: readonly FrameKey[] | undefined
-  /** Addresses as text. The loop's sockets are these, in this order, and then the framed one. */
+  /**
+   * Addresses as text. The loop's sockets are these, in this order, then the framed one, the one that hears other relays
+   * if there is one, and those towards other relays.
+   */
   readonly locals: readonly string[]
   readonly own: readonly string[]
   readonly cluster: number
@@ -24,12 +27,29 @@ export interface ThreadData {
   readonly seed: number
   /** Unknown clients are asked for. */
   readonly hasStore: boolean
+  readonly relays: {
+    /** CIDRs of those that may send to us; undefined where none may. */
+    readonly trusted: readonly string[] | undefined
+    /** Sockets towards them. */
+    readonly spread: number
+    /** The memory of previous hops: see HopTable. */
+    readonly hops: SharedArrayBuffer
+  }
+  readonly clusters: readonly ClusterText[]
+}
+
+/** Where the relay of another cluster is, the address as text; undefined while that is not known. */
+export interface ClusterText {
+  readonly cluster: number
+  readonly relay: string | undefined
 }
 
 /** To a worker; it is woken for each. */
 export type Command =
   /** The codec is made anew, from this. */
   | { readonly type: 'codec'; readonly data: unknown }
+  /** The relay of another cluster is there from now on. */
+  | ({ readonly type: 'cluster' } & ClusterText)
   /** The end of a look-up: what the store knew, and how long the client is not looked up again, unless `found` can be used. */
   | {
       readonly type: 'found'

@@ -13,12 +13,14 @@ import {
 } from '../../../core/index.ts'
 import { Forwarder } from '../forwarder.ts'
 import { Decision } from '../pure/decision.ts'
+import { HopTable } from '../pure/hop-table.ts'
 import { FRUITLESS_MS } from '../pure/limits.ts'
 import { type LookUp, LookUps } from '../pure/look-ups.ts'
 import { recover } from '../pure/recover.ts'
 import { type RelayState, relayState } from '../pure/relay-state.ts'
 import { FlowRing } from './flow-ring.ts'
 import type { Command, FoundText, Report, ThreadData } from './messages.ts'
+import { clustersOf, findCluster, ThreadRelays } from './thread-relays.ts'
 
 const SWEEP_MS = 50
 
@@ -41,6 +43,7 @@ export class RelayThread implements DatagramLoopReceiver {
   readonly #decision = new Decision()
   /** The framed socket's place among the loop's. */
   readonly #framed: number
+  readonly #relays: ThreadRelays
   readonly #makeCodec: (data: unknown) => RoutingCodec
   #codec: RoutingCodec
   #lookUpCount = 0
@@ -55,12 +58,15 @@ export class RelayThread implements DatagramLoopReceiver {
     this.#framed = data.locals.length
     const loop = new DatagramLoop(data.loop, this)
     this.#loop = loop
+    const relays = new ThreadRelays(loop, data)
+    this.#relays = relays
     this.#state = this.#stateOf(data)
     this.#forwarder = new Forwarder(
       this.#state,
       {
         up: (_bytes, start, end, to) => loop.forward(this.#framed, start, end, to),
         down: (local, _bytes, start, end, to) => loop.forward(local, start, end, to),
+        relays: relays.outputs,
       },
       {
         onFlowEvent: (now, decision) => this.#call(this.#ring.write(now, decision)),
@@ -83,13 +89,20 @@ export class RelayThread implements DatagramLoopReceiver {
     end: number,
     source: Address,
   ): void {
-    if (socket === this.#framed) this.#forwarder.onTransceiver(now, bytes, start, end, source)
-    else this.#forwarder.onClient(now, socket, bytes, start, end, source)
+    if (socket < this.#framed) {
+      this.#forwarder.onClient(now, socket, bytes, start, end, source)
+      return
+    }
+    const relays = this.#relays
+    relays.begin(socket, bytes, start)
+    if (socket === relays.internal) this.#forwarder.onRelay(now, bytes, start, end, source)
+    else this.#forwarder.onTransceiver(now, bytes, start, end, source)
   }
 
   onWake(now: number): void {
     for (let command = this.#port.receive(); command; command = this.#port.receive()) {
       if (command.type === 'found') this.#found(now, command.id, command.found, command.pauseMs)
+      else if (command.type === 'cluster') findCluster(this.#state.clusters, command)
       else this.#codec = this.#makeCodec(command.data)
     }
   }
@@ -101,6 +114,7 @@ export class RelayThread implements DatagramLoopReceiver {
   }
 
   #stateOf(data: ThreadData): RelayState {
+    const locals = data.locals.map(known)
     const options = {
       // Keys may change under a running relay; the state keeps the codec that it was made with.
       codec: {
@@ -108,7 +122,10 @@ export class RelayThread implements DatagramLoopReceiver {
         decode: (...args: Parameters<RoutingCodec['decode']>) => this.#codec.decode(...args),
       },
       framing: framing(data.frameKeys, 'up'),
-      locals: data.locals.map(known),
+      answering: framing(data.frameKeys, 'down'),
+      clusters: clustersOf(data.clusters),
+      hops: new HopTable(locals, data.relays.hops),
+      locals,
       own: data.own.map(known),
       cluster: data.cluster,
       cidrs: data.cidrs,

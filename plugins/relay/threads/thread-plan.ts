@@ -19,25 +19,17 @@ export interface ThreadPlan {
  * are told of once.
  */
 export function planThreads(
-  {
-    workers,
-    pin,
-    ...needs
-  }: Pick<RelayPluginOptions, 'workers' | 'pin' | 'clusters' | 'internal' | 'framing'>,
+  { workers, pin, framing }: Pick<RelayPluginOptions, 'workers' | 'pin' | 'framing'>,
   codec: RoutingCodec,
   { udp, log }: Pick<Context, 'udp' | 'log'>,
 ): ThreadPlan | undefined {
   const threads = workers === 'auto' ? (availableParallelism() > 1 ? 1 : 0) : workers
   if (threads === 0) return undefined
-  const held = needs.clusters
-    ? 'clusters'
-    : needs.internal
-      ? 'internal'
-      : needs.framing === 'nat'
-        ? 'nat'
-        : undefined
-  if (held !== undefined) {
-    log.info(`"${held}" is not for threads yet: the relay works in the event loop`)
+  if (framing === 'nat') {
+    if (workers !== 'auto')
+      log.warn(
+        `"workers": ${workers} does not go with "framing": "nat", where every client has a socket of its own, and those are read by the event loop`,
+      )
     return undefined
   }
   const calls = udp.threads

@@ -17,8 +17,10 @@ import {
   type ThreadSocket,
   type ThreadUdp,
 } from '../../../core/index.ts'
+import { flat } from '../cluster-sockets.ts'
 import type { RelayPluginOptions } from '../options.ts'
-import type { HopTable } from '../pure/hop-table.ts'
+import { HopTable } from '../pure/hop-table.ts'
+import type { OtherClusters } from '../pure/other-clusters.ts'
 import { relayMemories, type SharedWords } from '../pure/relay-memory.ts'
 import { type RelayOptions, type RelayState, relayState } from '../pure/relay-state.ts'
 import type { Recovery } from '../recovery.ts'
@@ -42,7 +44,9 @@ export interface ThreadParts {
   readonly state: RelayOptions
   /** Each worker's, by its number. */
   readonly memories: readonly SharedWords[]
-  readonly options: Pick<RelayPluginOptions, 'segments' | 'coalesceMicroseconds' | 'framing'>
+  readonly options: Pick<RelayPluginOptions, 'segments' | 'coalesceMicroseconds' | 'framing' | 'internal'>
+  /** Kept up to date; every worker hears of each change. */
+  readonly clusters: OtherClusters
   readonly log: Context['log']
   readonly recovery: Recovery | undefined
   listenTo(hops: HopTable): FlowListener
@@ -75,7 +79,7 @@ class ThreadedWorker implements RelayWorker {
   readonly #ring: FlowRing
   readonly #listener: FlowListener
   readonly #asked = new Map<number, (isUsed: boolean) => void>()
-  readonly #stopListening: (() => void) | undefined
+  readonly #stopListening: readonly (() => void)[]
 
   constructor(
     parts: ThreadParts,
@@ -87,33 +91,43 @@ class ThreadedWorker implements RelayWorker {
     this.sockets = sockets
     const memory = parts.memories[number]!
     const ring = FlowRing.memory(RING_RECORDS)
-    this.state = relayState(parts.state, memory)
+    const hops = HopTable.memory()
+    this.state = relayState({ ...parts.state, hops: new HopTable(sockets.locals, hops) }, memory)
     this.#listener = parts.listenTo(this.state.hops)
     this.#ring = new FlowRing(ring)
     this.#control = parts.udp.control()
     const name = `relay worker ${number}`
-    const data = dataOf(parts, sockets, this.#control, memory, ring, cpu)
+    const data = dataOf(parts, sockets, this.#control, { memory, hops, ring }, cpu)
     this.#supervisor = new Supervisor(name, this.#control, parts.log, {
       spawn: () => {
         const codec = { module: parts.codec.module, data: parts.codec.data }
-        return new Worker(ENTRY, { name, workerData: { ...data, codec } satisfies ThreadData })
+        const clusters = parts.clusters
+          .all()
+          .map(([cluster, relay]) => ({ cluster, relay: relay?.toString() }))
+        return new Worker(ENTRY, { name, workerData: { ...data, codec, clusters } satisfies ThreadData })
       },
       onReport: (report) => this.#hear(report),
       onGone: () => this.#gone(),
     })
     this.thread = this.#figures()
-    this.#stopListening = parts.codec.onChange?.(() => this.#say({ type: 'codec', data: parts.codec.data }))
+    const { codec, clusters } = parts
+    const onCodec = codec.onChange?.(() => this.#say({ type: 'codec', data: codec.data }))
+    const onCluster = clusters.onChange((cluster, relay) =>
+      this.#say({ type: 'cluster', cluster, relay: relay.toString() }),
+    )
+    this.#stopListening = onCodec ? [onCodec, onCluster] : [onCluster]
   }
 
   async start(): Promise<void> {
     await this.#supervisor.start().catch((error: unknown) => {
+      for (const stop of this.#stopListening) stop()
       this.#control.close()
       throw error
     })
   }
 
   async close(): Promise<void> {
-    this.#stopListening?.()
+    for (const stop of this.#stopListening) stop()
     await this.#supervisor.close()
     this.#read()
     await this.sockets.close()
@@ -187,19 +201,25 @@ class ThreadedWorker implements RelayWorker {
   }
 }
 
+/** What outlives a worker's threads. */
+interface Memories {
+  readonly memory: SharedWords
+  readonly hops: SharedArrayBuffer
+  readonly ring: SharedArrayBuffer
+}
+
 function dataOf(
   { state, memories, options, recovery }: ThreadParts,
-  { publics, upstream, locals }: RelaySockets<ThreadSocket>,
+  { publics, upstream, relays, locals }: RelaySockets<ThreadSocket>,
   control: ThreadControl,
-  memory: SharedWords,
-  ring: SharedArrayBuffer,
+  { memory, hops, ring }: Memories,
   cpu: number | undefined,
-): Omit<ThreadData, 'codec'> {
+): Omit<ThreadData, 'codec' | 'clusters'> {
   return {
     loop: {
       sockets: [
         ...publics.map(({ shared }) => ({ ...shared, segments: false })),
-        { ...upstream.shared, segments: options.segments },
+        ...[upstream, ...flat(relays)].map(({ shared }) => ({ ...shared, segments: options.segments })),
       ],
       control: control.shared,
       coalesceMicroseconds: options.coalesceMicroseconds,
@@ -218,5 +238,6 @@ function dataOf(
     maxFlows: state.maxFlows,
     seed: state.seed,
     hasStore: recovery !== undefined,
+    relays: { trusted: options.internal?.cidrs, spread: relays.spread.length, hops },
   }
 }

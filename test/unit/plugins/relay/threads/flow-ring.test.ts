@@ -18,6 +18,7 @@ function decision(event: FlowEvent, local = 0): Decision {
   noted.session.set([1, 2, 3, 4, 250, 6, 7, 8])
   noted.routeAgeMs = 4_000_000_000
   noted.isIncumbent = true
+  noted.cluster = 2
   return noted
 }
 
@@ -27,7 +28,7 @@ function ends(): { writer: FlowRing; reader: FlowRing; read(): string[] } {
   const read = (): string[] => {
     const heard: string[] = []
     reader.read({
-      onEvent: (now, { event, local, client, transceiver, session, routeAgeMs, isIncumbent }) =>
+      onEvent: (now, { event, local, client, transceiver, session, routeAgeMs, isIncumbent, cluster }) =>
         heard.push(
           [
             now,
@@ -38,6 +39,7 @@ function ends(): { writer: FlowRing; reader: FlowRing; read(): string[] } {
             Buffer.from(session).toString('hex'),
             routeAgeMs,
             isIncumbent,
+            cluster,
           ].join(' '),
         ),
       onEnded: (now, flow) => {
@@ -78,7 +80,7 @@ test('an event and an end come out as they went in, and the reader is called onc
   assert.equal(writer.write(1_000.25, decision('confirmed', 2)), true)
   assert.equal(writer.writeEnd(1_500, flow, route), false)
   assert.deepEqual(read(), [
-    `1000.25 confirmed 2 ${CLIENT} ${T1} 01020304fa060708 4000000000 true`,
+    `1000.25 confirmed 2 ${CLIENT} ${T1} 01020304fa060708 4000000000 true 2`,
     `1500 ended 3 [2001:db8::7]:65535 ${T1} live 1000 1 2 ${2 ** 40} 4 true`,
   ])
   assert.deepEqual(read(), [])
