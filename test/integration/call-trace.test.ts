@@ -6,27 +6,23 @@ import { callIds } from '../../core/call-ids.ts'
 import { eventually } from '../../core/testing/check.ts'
 import { TestClient } from '../peers/client.ts'
 import { startEdge } from '../peers/edge.ts'
-import { advertising, type EdgeProcess, sharedSecrets, startRole } from '../peers/edge-processes.ts'
 import { OtlpReceiver, type ReceivedSpan, spanTree } from '../peers/otlp-receiver.ts'
-import { hangUpAt, postTo } from '../peers/signaling.ts'
+import { hangUpAt } from '../peers/signaling.ts'
 import { type Config, edgeConfig, transceiverConfig } from './support/configs.ts'
 import { guideTree } from './support/guide-tree.ts'
 import { talkUntil } from './support/talk.ts'
-
-const CALLER = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16) }
+import { CALLER, tracedCall } from './support/traced-call.ts'
 
 describe('a call through two processes', () => {
   it('is one trace, readable while it runs and whole when it has ended', async () => {
     await using receiver = await OtlpReceiver.open()
-    const env = { ...sharedSecrets(), OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
-    await using relay = await startRole('relay', env)
-    await using transceiver = await startRole('transceiver', { ...env, ...advertising(relay) })
-    const post = postTo(transceiver.url, { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01` })
-    await using client = await TestClient.connect(post)
-    await talkUntil(client, () => client.audio.length > 0)
-
-    const session = await sessionOf(transceiver)
-    const { traceId, spanId } = callIds(Buffer.from(session, 'hex'))
+    await using call = await tracedCall(receiver.url)
+    const { relay, transceiver, client, session, traceId, spanId } = call
+    const shown = await transceiver.ask<{ sessions: { session: string }[] }>('/transceiver/sessions')
+    assert.deepEqual(
+      shown.sessions.map((one) => one.session),
+      [session],
+    )
     for (const name of WHILE_IT_RUNS) await receiver.span(traceId, name)
     assert.equal(
       receiver.trace(traceId).find(({ name }) => name === 'call'),
@@ -169,10 +165,4 @@ function checkAttributes(spans: readonly ReceivedSpan[], port: number, session: 
     if (name === 'call' || name === 'call.end') assert.equal(attributes['earshot.call.end_reason'], 'hang_up')
     if (name === 'relay.flow') assert.ok(Number(attributes['earshot.relay.packets.up']) > 0)
   }
-}
-
-async function sessionOf(transceiver: EdgeProcess): Promise<string> {
-  const { sessions } = await transceiver.ask<{ sessions: { session: string }[] }>('/transceiver/sessions')
-  assert.equal(sessions.length, 1)
-  return sessions[0]!.session
 }

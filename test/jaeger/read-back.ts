@@ -2,17 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callIds } from '../../core/call-ids.ts'
 import { guideTree } from '../integration/support/guide-tree.ts'
-import { talkUntil } from '../integration/support/talk.ts'
-import { TestClient } from '../peers/client.ts'
-import { advertising, sharedSecrets, startRole } from '../peers/edge-processes.ts'
+import { CALLER, tracedCall } from '../integration/support/traced-call.ts'
 import { spanTree } from '../peers/otlp-receiver.ts'
-import { hangUpAt, postTo } from '../peers/signaling.ts'
+import { hangUpAt } from '../peers/signaling.ts'
 import { Jaeger, type JaegerSpan } from './jaeger.ts'
 
 const PROGRAM = process.env.EARSHOT_JAEGER ?? ''
-const CALLER = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16) }
 
 const named = ({ spans }: { spans: readonly JaegerSpan[] }, name: string): JaegerSpan => {
   const span = spans.find(({ operationName }) => operationName === name)
@@ -24,14 +20,8 @@ const tagOf = ({ tags }: JaegerSpan, name: string): unknown => tags.find(({ key 
 
 test('Jaeger shows a call that runs, and the whole of it when it has ended', async () => {
   await using jaeger = await Jaeger.start(PROGRAM)
-  const env = { ...sharedSecrets(), OTEL_EXPORTER_OTLP_ENDPOINT: jaeger.otlp }
-  await using relay = await startRole('relay', env)
-  await using transceiver = await startRole('transceiver', { ...env, ...advertising(relay) })
-  const post = postTo(transceiver.url, { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01` })
-  await using client = await TestClient.connect(post)
-  await talkUntil(client, () => client.audio.length > 0)
-  const session = String((await transceiver.logged('call started')).id)
-  const { traceId, spanId } = callIds(Buffer.from(session, 'hex'))
+  await using call = await tracedCall(jaeger.otlp)
+  const { relay, client, session, traceId, spanId } = call
 
   const running = ['call.offer', 'relay.flow.confirm', 'dtls.handshake', 'audio.sent']
   const early = await jaeger.traceWith(traceId, running)
