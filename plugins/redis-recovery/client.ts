@@ -3,13 +3,13 @@
  * command twice, drops a connection that went silent, and tries again for ever.
  */
 
-import { readFile } from 'node:fs/promises'
-import { Cluster, Command, type RedisOptions as IoredisOptions, Redis } from 'ioredis'
+import { Cluster, Command, Redis } from 'ioredis'
 import { EdgeError } from '../../core/index.ts'
 import type { RedisOptions } from './options.ts'
 import { backOff } from './pure/back-off.ts'
 import { areSlots } from './pure/cluster-slots.ts'
 import { type Host, parseHost, parseRedisUrl } from './pure/redis-url.ts'
+import { TlsFiles } from './tls-files.ts'
 
 /** One server, the master that sentinels name, or a cluster. */
 export type Client = Redis | Cluster
@@ -22,17 +22,20 @@ export function silenceMs({ commandTimeoutMs }: RedisOptions): number {
   return 4 * commandTimeoutMs
 }
 
-type Tls = NonNullable<IoredisOptions['tls']>
-
 // Of CLUSTER's answers only INFO's is a text. What throws here is to ioredis as if the server had answered an error.
 Command.setReplyTransformer('cluster', (answer) => {
   if (typeof answer === 'string' || areSlots(answer)) return answer
   throw new Error('a node of the cluster told of slots that cannot be')
 })
 
-/** Makes it. Rejects with EdgeError `config_invalid` when a TLS file cannot be read; never for Redis itself. */
-export async function createClient(options: RedisOptions): Promise<Client> {
-  const tls = await tlsOf(options)
+/** The TLS files that the options name; undefined without TLS. Rejects with EdgeError `config_invalid` for bad ones. */
+export async function tlsFiles({ url, tls }: RedisOptions): Promise<TlsFiles | undefined> {
+  return tls || url?.startsWith('rediss:') ? TlsFiles.load(tls ?? {}) : undefined
+}
+
+/** Makes it. */
+export function createClient(options: RedisOptions, files: TlsFiles | undefined): Client {
+  const tls = files?.settings
   const wait = (times: number): number => backOff(times, Math.random())
   if (options.cluster) {
     return new Cluster(options.cluster.hosts.map(toHost), {
@@ -94,7 +97,7 @@ function credentials({ username, password }: RedisOptions) {
 
 function sentinel(
   { name, hosts, username, password, tls: isTls }: NonNullable<RedisOptions['sentinel']>,
-  tls: Tls | undefined,
+  tls: TlsFiles['settings'] | undefined,
   { commandTimeoutMs }: RedisOptions,
 ) {
   return {
@@ -117,26 +120,6 @@ function afterReadOnly(): (error: Error) => boolean {
     if (!error.message.startsWith('READONLY') || performance.now() - last < MOVED_AGAIN_MS) return false
     last = performance.now()
     return true
-  }
-}
-
-async function tlsOf({ url, tls }: RedisOptions): Promise<Tls | undefined> {
-  if (!tls && !url?.startsWith('rediss:')) return undefined
-  const { ca, cert, key, servername } = tls ?? {}
-  return {
-    ...(ca === undefined ? {} : { ca: await pem('ca', ca) }),
-    ...(cert === undefined ? {} : { cert: await pem('cert', cert) }),
-    ...(key === undefined ? {} : { key: await pem('key', key) }),
-    ...(servername === undefined ? {} : { servername }),
-  }
-}
-
-async function pem(name: string, path: string): Promise<Buffer> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new EdgeError('config_invalid', `tls.${name} cannot be read: ${why}`, { cause: error })
   }
 }
 

@@ -31,12 +31,19 @@ export class Link {
   #silentSince: number | undefined
 
   /**
-   * Begins to connect. `onReady` runs each time that commands can be sent again; `where` is for the log; after
-   * `silenceMs` without any answer to what was asked the connection is made anew.
+   * Begins to connect. `onReady` runs each time that commands can be sent again, `onLost` each time that a connection was
+   * lost or could not be made; `where` is for the log; after `silenceMs` without any answer to what was asked the
+   * connection is made anew.
    */
   constructor(
     client: Client,
-    options: { log: Context['log']; where: string; silenceMs: number; onReady: () => void },
+    options: {
+      log: Context['log']
+      where: string
+      silenceMs: number
+      onReady: () => void
+      onLost?: () => void
+    },
   ) {
     this.client = client
     this.#silenceMs = options.silenceMs
@@ -47,6 +54,8 @@ export class Link {
     client.on('error', (error: unknown) => this.#failed(toFault(error)))
     client.on('close', () => this.#gone())
     client.on('end', () => this.#ended())
+    // A cluster tells of its nodes' connections apart: the whole is lost with the last of them.
+    for (const lost of ['close', 'end', 'node error', '-node']) client.on(lost, () => options.onLost?.())
     this.#watch = setInterval(() => this.#look(), LOOK_MS).unref()
     this.#connect()
   }

@@ -5,7 +5,7 @@
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -121,7 +121,7 @@ export class RedisServer implements AsyncDisposable {
       retryStrategy: null,
       enableReadyCheck: false,
       ...user,
-      ...(tls ? { tls: { ca: tls.caText, cert: tls.certText, key: tls.keyText } } : {}),
+      ...(tls ? { tls: await tlsOf(tls) } : {}),
     })
     redis.on('error', () => {})
     await redis.connect()
@@ -207,6 +207,10 @@ export class RedisServer implements AsyncDisposable {
     for (const [user, rules] of Object.entries(users)) lines.push(`user ${user} ${rules}`)
     return [...lines, ...written(config), '']
   }
+}
+
+async function tlsOf({ caText: ca, clientCert, clientKey }: RedisTlsFiles) {
+  return { ca, cert: await readFile(clientCert), key: await readFile(clientKey) }
 }
 
 function written(config: NonNullable<RedisServerOptions['config']>): string[] {

@@ -17,6 +17,8 @@ export interface RedisTlsFiles extends AsyncDisposable {
   readonly caText: string
   readonly certText: string
   readonly keyText: string
+  /** Gives the client another certificate, in the same files; a server that is started again trusts no other. */
+  renewClient(): Promise<void>
 }
 
 /** Makes one for `hosts`: 127.0.0.1 and localhost unless told otherwise. */
@@ -30,21 +32,28 @@ export async function redisTlsFiles(
     return path
   }
   const server = selfSigned('redis of a test', Date.now(), hosts)
-  // Without hosts it names no purpose, so that a server takes it from a client.
-  const client = selfSigned('relay of a test', Date.now())
   const certText = pem('CERTIFICATE', server.certificate)
   const keyText = pem('PRIVATE KEY', server.privateKey)
-  const clientText = pem('CERTIFICATE', client.certificate)
-  const caText = certText + clientText
+  // Without hosts it names no purpose, so that a server takes it from a client.
+  const client = async () => {
+    const { certificate, privateKey } = selfSigned('relay of a test', Date.now())
+    const text = pem('CERTIFICATE', certificate)
+    return {
+      clientCert: await file('client.pem', text),
+      clientKey: await file('client.key', pem('PRIVATE KEY', privateKey)),
+      caText: certText + text,
+      ca: await file('ca.pem', certText + text),
+    }
+  }
   return {
-    ca: await file('ca.pem', caText),
+    ...(await client()),
     cert: await file('server.pem', certText),
     key: await file('server.key', keyText),
-    clientCert: await file('client.pem', clientText),
-    clientKey: await file('client.key', pem('PRIVATE KEY', client.privateKey)),
-    caText,
     certText,
     keyText,
+    async renewClient() {
+      await client()
+    },
     async [Symbol.asyncDispose]() {
       await rm(folder, { recursive: true, force: true })
     },

@@ -2,6 +2,7 @@
 
 import { eventually } from '../../core/testing/check.ts'
 import { freePort, RedisServer } from './redis-server.ts'
+import type { RedisTlsFiles } from './redis-tls.ts'
 
 /** What the sentinels call the master. */
 export const MASTER_NAME = 'earshot'
@@ -65,8 +66,8 @@ export interface RedisCluster extends AsyncDisposable {
 
 const SLOTS = 16_384
 
-/** Starts a cluster and waits until every node says that it is whole. */
-export async function startRedisCluster(masters = 3): Promise<RedisCluster> {
+/** Starts a cluster and waits until every node says that it is whole. With `tls`, its nodes want clients' certificates. */
+export async function startRedisCluster(masters = 3, tls?: RedisTlsFiles): Promise<RedisCluster> {
   await using parts = new AsyncDisposableStack()
   const servers: RedisServer[] = []
   const buses: number[] = []
@@ -75,7 +76,17 @@ export async function startRedisCluster(masters = 3): Promise<RedisCluster> {
     const bus = await freePort()
     buses.push(bus)
     const config = { 'cluster-enabled': 'yes', 'cluster-port': `${bus}`, 'cluster-node-timeout': '1000' }
-    servers.push(parts.use(await RedisServer.start({ config })))
+    const secured = tls && {
+      tls,
+      // A single node hears from nobody what its own address is.
+      config: {
+        ...config,
+        'cluster-announce-ip': '127.0.0.1',
+        'tls-cluster': 'yes',
+        'tls-auth-clients': 'yes',
+      },
+    }
+    servers.push(parts.use(await RedisServer.start(secured ?? { config })))
   }
   for (const [i, server] of servers.entries()) {
     const from = Math.floor((SLOTS * i) / masters)

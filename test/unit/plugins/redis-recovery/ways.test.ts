@@ -55,6 +55,43 @@ describe('redis-recovery over TLS', { skip, concurrency: 4 }, () => {
   })
 })
 
+describe('redis-recovery over TLS, when its certificate is renewed', { skip, concurrency: 4 }, () => {
+  const authClients = { config: { 'tls-auth-clients': 'yes' } }
+
+  it('shows the new one the next time it connects', async () => {
+    await using files = await redisTlsFiles()
+    await using server = await RedisServer.start({ tls: files, ...authClients })
+    const { ca, clientCert: cert, clientKey: key } = files
+    await using rig = await startStore({ url: server.url, tls: { ca, cert, key } })
+    await works(rig)
+    await files.renewClient()
+    await works(rig)
+    await server.stop()
+    await server.start()
+    await works(rig)
+    assert.deepEqual(
+      rig
+        .lines()
+        .filter(({ msg }) => /TLS files/.test(msg))
+        .map(({ level }) => level),
+      [30],
+    )
+  })
+
+  it('shows the new one to the nodes of a cluster', async () => {
+    await using files = await redisTlsFiles()
+    await using cluster = await startRedisCluster(1, files)
+    const { ca, clientCert: cert, clientKey: key } = files
+    await using rig = await startStore({ cluster: { hosts: [...cluster.hosts] }, tls: { ca, cert, key } })
+    await works(rig)
+    await files.renewClient()
+    const [node] = cluster.servers
+    await node!.stop()
+    await node!.start()
+    await works(rig)
+  })
+})
+
 describe('redis-recovery as an ACL user', { skip, concurrency: 4 }, () => {
   const users = { default: 'off', relay: `on >s3cret-word ${RIGHTS}`, admin: 'on >adm1n-word ~* +@all' }
 
