@@ -44,13 +44,17 @@ function nameOf(datagram: Buffer): string {
   return type === STUN_BINDING_REQUEST ? 'request' : type === STUN_BINDING_SUCCESS ? 'success' : 'error'
 }
 
-async function report(t: TestContext, account: Account, edge: TestEdge): Promise<void> {
+/** Ends the talk and says what it cost; what was heard was in order. */
+async function finish(t: TestContext, talk: Conversation, edge: TestEdge): Promise<Account> {
+  const account = await talk.finish()
   const { sessions } = await edge.sessions()
   const { packetsReceived, packetsSent } = sessions[0]!
   t.diagnostic(
     `sent ${account.sent}, received by the edge ${packetsReceived}, sent back ${packetsSent}, ` +
       `heard ${account.heard.length}, lost on the way ${account.lost}, events ${account.eventsHeard.length} of ${account.eventsSent}`,
   )
+  assertInOrder(account)
+  return account
 }
 
 /** Where the edge sends the only session's media. */
@@ -110,9 +114,7 @@ describe('a NAT gives the client another port in mid-call', () => {
     assertProven(seen)
     assert.equal(await selected(edge), moved.toString())
     await assertOldAddressIsDead(talk, engine, moved)
-    const account = await talk.finish()
-    await report(t, account, edge)
-    assertInOrder(account)
+    const account = await finish(t, talk, edge)
     assertEvents(account)
     assert.ok(account.lost < 25, `${account.lost} packets were lost`)
   })
@@ -136,10 +138,7 @@ describe('a NAT gives the client another port in mid-call', () => {
     assert.ok(lostUp > 0, 'some packets went up from an address that nobody knew')
     assert.equal(await selected(edge), moved.toString())
     await assertOldAddressIsDead(talk, engine, moved)
-    const account = await talk.finish()
-    await report(t, account, edge)
-    assertInOrder(account)
-    assertEvents(account)
+    assertEvents(await finish(t, talk, edge))
   })
 
   it('again and again, five times in one call', async (t) => {
@@ -155,10 +154,7 @@ describe('a NAT gives the client another port in mid-call', () => {
       assertProven(seen)
       if (n === 4) await assertOldAddressIsDead(talk, engine, moved)
     }
-    const account = await talk.finish()
-    await report(t, account, edge)
-    assertInOrder(account)
-    assertEvents(account)
+    assertEvents(await finish(t, talk, edge))
   })
 
   it('without ever answering the path check there: nothing but STUN goes to it, and the call waits', async () => {
@@ -214,11 +210,9 @@ describe('the relay changes, the client does not', () => {
     const late = upstream.late.length
     await talk.exchange(SETTLED)
     assert.equal(upstream.late.length, late, 'something still goes to the old socket')
-    const account = await talk.finish()
-    await report(t, account, edge)
+    const account = await finish(t, talk, edge)
     // What was sent back to the old socket before a packet came from the new one is lost, as with a restarted relay.
     assert.equal(account.lost, upstream.late.filter(isFramedAudio).length)
-    assertInOrder(account)
   })
 
   it('the client goes on by another of its addresses: no new proof is asked for', async (t) => {
@@ -241,10 +235,7 @@ describe('the relay changes, the client does not', () => {
     await talk.exchange(SETTLED)
     assert.deepEqual(await down(), before, 'something still comes from the first address')
     assert.equal(client.transport.checks!.counters.asked, asked)
-    const account = await talk.finish()
-    await report(t, account, edge)
-    assertInOrder(account)
-    assertEvents(account)
+    assertEvents(await finish(t, talk, edge))
   })
 
   it('nothing changes at all: not a packet is lost', async (t) => {
@@ -252,9 +243,7 @@ describe('the relay changes, the client does not', () => {
     await using client = await TestClient.connect(edge.post)
     using talk = new Conversation(client)
     await talk.exchange(50)
-    const account = await talk.finish()
-    await report(t, account, edge)
-    assertWhole(account)
+    assertWhole(await finish(t, talk, edge))
   })
 })
 
