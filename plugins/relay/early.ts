@@ -9,7 +9,7 @@ import { expandListen } from './pure/listen-addresses.ts'
 
 const DEFAULT_LISTEN = ['0.0.0.0:3478']
 
-/** The public addresses, and the framed one where its port is fixed. What makes no sense is left out. */
+/** The public addresses, the framed one where its port is fixed, and that for other relays. What makes no sense is left out. */
 export function earlyAddresses(options: unknown): Address[] {
   if (typeof options !== 'object' || options === null) return []
   const listen = 'listen' in options && Array.isArray(options.listen) ? options.listen : DEFAULT_LISTEN
@@ -19,7 +19,13 @@ export function earlyAddresses(options: unknown): Address[] {
     machineAddresses(),
   )
   const upstream = 'upstream' in options ? bindOf(options.upstream) : undefined
-  return [...publics.map(({ address }) => address), ...(upstream ? [upstream] : [])]
+  const internal = 'internal' in options ? listenOf(options.internal) : undefined
+  const others = [upstream, internal].filter((address) => address !== undefined)
+  return [...publics.map(({ address }) => address), ...others]
+}
+
+function listenOf(entry: unknown): Address | undefined {
+  return typeof entry === 'object' && entry !== null && 'listen' in entry ? bindOf(entry.listen) : undefined
 }
 
 function bindOf(entry: unknown): Address | undefined {

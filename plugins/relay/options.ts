@@ -53,7 +53,7 @@ export const Options = Type.Object({
   workers: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 0, maximum: 64 })], {
     default: 'auto',
     description:
-      'Threads that forward; 0 forwards in the event loop. auto is one thread where there are two processors or more.',
+      'Threads that forward; 0 forwards in the event loop, as framing nat does. auto is one thread where there are two processors or more.',
   }),
   pin: Type.Boolean({
     default: true,
@@ -104,9 +104,17 @@ export function checkOptions(options: RelayPluginOptions): Problem[] {
   return problems
 }
 
-/** Servers behind `nat` know no frames, so neither relays nor tags. */
-function checkNat({ framing, defaultUpstream, clusters, internal }: RelayPluginOptions): Problem[] {
+/** Servers behind `nat` know no frames, so neither relays nor tags; and what has a socket a client needs an event loop. */
+function checkNat(options: RelayPluginOptions): Problem[] {
+  const { framing, defaultUpstream, clusters, internal, workers } = options
   const problems: Problem[] = []
+  if (framing === 'nat' && workers !== 'auto' && workers > 0) {
+    problems.push({
+      pointer: '/workers',
+      message: 'with "nat" each client has a socket of its own, which the event loop reads',
+      hint: 'leave out "workers"; a relay with threads needs servers that take frames',
+    })
+  }
   if (framing === 'nat' && (clusters || internal)) {
     problems.push({
       pointer: '/framing',

@@ -11,7 +11,7 @@ import {
   type RecoveryStore,
   type RoutingCodec,
 } from '../../core/index.ts'
-import { ClusterNames, reachedFrom } from './cluster-names.ts'
+import { ClusterNames, type Resolve, reachedFrom } from './cluster-names.ts'
 import { eventLoopWorker } from './event-loop-worker.ts'
 import { LocalLookUps } from './local-look-ups.ts'
 import { machineAddresses } from './machine-addresses.ts'
@@ -51,15 +51,22 @@ export interface RelayServices {
   readonly recovery: RecoveryStore | undefined
 }
 
+/** How the names of other clusters' relays are found, and how often anew, in milliseconds: see ClusterNames. */
+export interface NameLookUp {
+  readonly resolve?: Resolve
+  readonly againMs?: number
+}
+
 /** Binds and starts; `seed` is a random integer below 2^48. Rejects with EdgeError as `UdpEngine.open` does. */
 export async function startRelay(
   options: RelayPluginOptions,
   services: RelayServices,
   context: RelayContext,
   seed: number,
+  names: NameLookUp = {},
 ): Promise<Relay> {
   const plan = planThreads(options, services.codec, context)
-  const start = new Start(options, services, context, seed)
+  const start = new Start(options, services, context, seed, names)
   return plan ? start.inThreads(plan) : start.inEventLoop()
 }
 
@@ -68,13 +75,21 @@ class Start {
   readonly #services: RelayServices
   readonly #context: RelayContext
   readonly #seed: number
+  readonly #names: NameLookUp
   readonly #ending = new AbortController()
 
-  constructor(options: RelayPluginOptions, services: RelayServices, context: RelayContext, seed: number) {
+  constructor(
+    options: RelayPluginOptions,
+    services: RelayServices,
+    context: RelayContext,
+    seed: number,
+    names: NameLookUp,
+  ) {
     this.#options = options
     this.#services = services
     this.#context = context
     this.#seed = seed
+    this.#names = names
   }
 
   async inEventLoop(): Promise<Relay> {
@@ -146,7 +161,7 @@ class Start {
     const { clusters: names = {} } = this.#options
     const clusters = new OtherClusters(Object.keys(names).map(Number))
     const reaches = reachedFrom((relays.spread[0] ?? upstream).local)
-    const finder = new ClusterNames({ names, clusters, log: this.#context.log, reaches })
+    const finder = new ClusterNames({ names, clusters, log: this.#context.log, reaches, ...this.#names })
     this.#ending.signal.addEventListener('abort', () => finder.close())
     return clusters
   }

@@ -26,10 +26,7 @@ export function planThreads(
   const threads = workers === 'auto' ? (availableParallelism() > 1 ? 1 : 0) : workers
   if (threads === 0) return undefined
   if (framing === 'nat') {
-    if (workers !== 'auto')
-      log.warn(
-        `"workers": ${workers} does not go with "framing": "nat", where every client has a socket of its own, and those are read by the event loop`,
-      )
+    log.info('with "framing": "nat" each client has a socket of its own: the relay works in the event loop')
     return undefined
   }
   const calls = udp.threads

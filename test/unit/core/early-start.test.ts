@@ -112,6 +112,9 @@ test('the relay says where it will listen, whatever its options are', () => {
     '127.0.0.1:1',
     '127.0.0.1:9',
   ])
+  const internal = { listen: '127.0.0.1:5', cidrs: ['::/0'] }
+  assert.deepEqual(at({ listen: ['127.0.0.1:1'], internal }), ['127.0.0.1:1', '127.0.0.1:5'])
+  assert.deepEqual(at({ listen: ['127.0.0.1:1'], internal: 'x' }), ['127.0.0.1:1'])
   assert.ok(at({}).includes('127.0.0.1:3478'))
   for (const wrong of [undefined, null, 7]) assert.deepEqual(at(wrong), [])
 })

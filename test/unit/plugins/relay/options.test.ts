@@ -120,6 +120,8 @@ test('the configs of the guide to several clusters are good, and nat stands alon
   }
   assert.deepEqual(pointers({ framing: 'nat', defaultUpstream: '10.0.0.9:5000' }), [])
   assert.deepEqual(pointers({ framing: 'nat', clusters: { 2: 'two:3490' } }), ['/framing'])
+  assert.deepEqual(pointers({ framing: 'nat', workers: 0 }), [])
+  assert.deepEqual(pointers({ framing: 'nat', workers: 2 }), ['/workers'])
   assert.deepEqual(pointers({ defaultUpstream: '10.0.0.9:5000' }), ['/defaultUpstream'])
   assert.deepEqual(pointers({ clusters: { 2: 'two' }, spread: 'x' }), ['/clusters/2', '/spread'])
   assert.deepEqual(pointers({ internal: { listen: '0.0.0.0:1', cidrs: ['x'] } }), [
