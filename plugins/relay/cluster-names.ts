@@ -5,7 +5,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { type Address, type Context, toAddress } from '../../core/index.ts'
-import { parseHostPort } from './cluster-options.ts'
+import { type ClusterOptions, parseHostPort } from './cluster-options.ts'
 import type { OtherClusters } from './pure/other-clusters.ts'
 
 const AGAIN_MS = 10_000
@@ -16,6 +16,14 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 /** The system's own way. */
 export const resolveHost: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
+
+/**
+ * `clusters` without our own: all relays may share one list, and a route of our own cluster leads to its transceiver,
+ * whatever that says.
+ */
+export function otherNames({ clusters = {} }: ClusterOptions, own: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(clusters).filter(([cluster]) => Number(cluster) !== own))
+}
 
 /** Which addresses a socket that is bound to `local` can send to. */
 export function reachedFrom(local: Address): (address: Address) => boolean {

@@ -11,7 +11,7 @@ import {
   type RecoveryStore,
   type RoutingCodec,
 } from '../../core/index.ts'
-import { ClusterNames, type Resolve, reachedFrom } from './cluster-names.ts'
+import { ClusterNames, otherNames, type Resolve, reachedFrom } from './cluster-names.ts'
 import { eventLoopWorker } from './event-loop-worker.ts'
 import { LocalLookUps } from './local-look-ups.ts'
 import { machineAddresses } from './machine-addresses.ts'
@@ -158,10 +158,11 @@ class Start {
 
   /** Where the relays of other clusters are, kept up to date. */
   #otherClusters({ upstream, relays }: RelaySockets): OtherClusters {
-    const { clusters: names = {} } = this.#options
+    const { node, log } = this.#context
+    const names = otherNames(this.#options, node.cluster)
     const clusters = new OtherClusters(Object.keys(names).map(Number))
     const reaches = reachedFrom((relays.spread[0] ?? upstream).local)
-    const finder = new ClusterNames({ names, clusters, log: this.#context.log, reaches, ...this.#names })
+    const finder = new ClusterNames({ names, clusters, log, reaches, ...this.#names })
     this.#ending.signal.addEventListener('abort', () => finder.close())
     return clusters
   }

@@ -10,88 +10,13 @@ import { test } from 'node:test'
 import { Address, opensslProblem, parseAddress, plainFraming, SPP_LENGTH } from '../../core/index.ts'
 import { eventually } from '../../core/testing/check.ts'
 import { TestClient } from '../peers/client.ts'
-import { startEdge, type TestEdge } from '../peers/edge.ts'
-import { freePort } from '../peers/free-port.ts'
+import type { TestEdge } from '../peers/edge.ts'
 import { bindingRequest } from '../stun-bytes.ts'
+import { startAll } from './support/global-relay.ts'
+import { counter } from './support/metrics.ts'
 
 const needs = { skip: opensslProblem()?.message ?? false }
-const KEYS = [{ id: 1, key: '00112233445566778899aabbccddeeff' }]
 const MAC = { mac: { keys: [{ id: 9, key: '77'.repeat(32) }] } }
-
-interface Options {
-  readonly framing?: unknown
-  readonly publicPort?: number
-  readonly internalPort?: number
-  readonly clusters?: Readonly<Record<string, string>>
-}
-
-const HTTP = { http: { listen: '127.0.0.1:0' }, admin: { listen: '127.0.0.1:0' } }
-const codec = { use: './plugins/routing-codec/sealed/index.ts', options: { keys: KEYS } }
-
-/** A relay, a transceiver and the loopback bridge in one process. */
-function startCluster(
-  cluster: number,
-  { framing = 'spp', internalPort }: Options & { internalPort: number },
-) {
-  return startEdge({
-    config: {
-      node: { cluster },
-      ...HTTP,
-      plugins: {
-        codec,
-        relay: {
-          use: './plugins/relay/index.ts',
-          options: {
-            listen: ['127.0.0.1:0'],
-            allow: { ports: '1024-65535' },
-            internal: { listen: `127.0.0.1:${internalPort}`, cidrs: ['127.0.0.1/32'] },
-            framing,
-          },
-        },
-        bridge: { use: './plugins/inference-bridge/loopback/index.ts' },
-        transceiver: { use: './plugins/transceiver/index.ts', options: { listen: '127.0.0.1:0', framing } },
-      },
-    },
-  })
-}
-
-/** A relay alone, in a cluster of its own. */
-function startGlobal({ framing = 'spp', publicPort = 0, clusters = {} }: Options): Promise<TestEdge> {
-  return startEdge({
-    config: {
-      node: { cluster: 9 },
-      ...HTTP,
-      plugins: {
-        codec,
-        relay: {
-          use: './plugins/relay/index.ts',
-          options: { listen: [`127.0.0.1:${publicPort}`], clusters, framing },
-        },
-      },
-    },
-  })
-}
-
-async function startAll(options: Options = {}) {
-  const ports = [await freePort(), await freePort()] as const
-  const one = await startCluster(1, { ...options, internalPort: ports[0] })
-  const two = await startCluster(2, { ...options, internalPort: ports[1] })
-  const publicPort = await freePort()
-  const clusters = { 1: `127.0.0.1:${ports[0]}`, 2: `localhost:${ports[1]}` }
-  const global = await startGlobal({ ...options, publicPort, clusters })
-  const via = parseAddress(`127.0.0.1:${publicPort}`)!
-  return {
-    ports,
-    one,
-    two,
-    global,
-    via,
-    clusters,
-    async [Symbol.asyncDispose]() {
-      for (const edge of [one, two, global]) await edge.close()
-    },
-  }
-}
 
 async function converse(client: TestClient, text: string): Promise<void> {
   client.sendEvent({ type: 'say', text })
@@ -101,12 +26,7 @@ async function converse(client: TestClient, text: string): Promise<void> {
   assert.deepEqual(Buffer.from((await client.audio.take()).payload), payload)
 }
 
-async function dropped({ edge }: TestEdge, reason: string): Promise<number> {
-  const { body } = await edge.admin.inject({ method: 'GET', url: '/metrics' })
-  return Number(
-    new RegExp(`^earshot_relay_drops_total\\{.*reason="${reason}".*\\} (\\d+)`, 'm').exec(body)?.[1],
-  )
-}
+const dropped = (edge: TestEdge, reason: string): Promise<number> => counter(edge, 'relay_drops', { reason })
 
 for (const [name, framing] of [
   ['without tags', 'spp'],
@@ -130,11 +50,11 @@ for (const [name, framing] of [
 
 test('a global relay that is restarted carries on', needs, async () => {
   await using world = await startAll()
-  const { two, via, clusters } = world
+  const { two, via } = world
   await using client = await TestClient.connect(two.post, { via, checkEveryMs: 200 })
   await converse(client, 'before')
   await world.global.close()
-  await using restarted = await startGlobal({ publicPort: via.port, clusters })
+  await using restarted = await world.restart()
   await eventually('the flow is back', async () => (await restarted.flows()).confirmed === 1)
   await converse(client, 'after')
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { pluginContext } from '../../../../core/testing/plugin-context.ts'
-import { ClusterNames, reachedFrom } from '../../../../plugins/relay/cluster-names.ts'
+import { ClusterNames, otherNames, reachedFrom } from '../../../../plugins/relay/cluster-names.ts'
 import { OtherClusters } from '../../../../plugins/relay/pure/other-clusters.ts'
 import { at } from './simulated-relay.ts'
 
@@ -131,6 +131,12 @@ for (const [from, name, answer, found] of [
     else assert.deepEqual(said(40), [])
   })
 }
+
+test('of a list that all relays share, our own cluster is left out', () => {
+  const clusters = { 1: '10.1.0.4:3490', '02': '10.2.0.4:3490', 3: '10.3.0.4:3490' }
+  assert.deepEqual(Object.keys(otherNames({ clusters }, 2)), ['1', '3'])
+  assert.deepEqual(otherNames({}, 2), {})
+})
 
 test('a name that is slow to be resolved is not asked for again meanwhile, others are', async (t) => {
   const { asked, relay, again } = setUp(t, { 2: `${NAME}:3490`, 3: 'relay.three.internal:3490' })
