@@ -15,7 +15,8 @@ export const SHARED_CODEC = { keys: [{ id: 1, key: '00112233445566778899aabbccdd
 /** A bridge that talks without listening. */
 export const TALKING = { use: './test/integration/support/talking-bridge.ts' }
 
-const GIVEN_STORE = { use: './test/integration/support/given-store.ts' }
+/** The store that a test has put in place, see given-store.ts. */
+export const GIVEN_STORE = { use: './test/integration/support/given-store.ts' }
 
 /**
  * A relay that clients know by `advertise`, on ports that the environment names; with `recovery` undefined it has no
