@@ -156,11 +156,13 @@ test('once closed it asks no more, and what comes then changes and says nothing'
   const { asked, relay, said, finder, again } = setUp(t, {
     2: `${NAME}:3490`,
     3: 'relay.three.internal:3490',
+    4: 'relay.four.internal:3490',
   })
+  await asked[2]!.answer('10.4.0.4')
   finder.close()
   again()
-  assert.equal(asked.length, 2)
+  assert.equal(asked.length, 3)
   await asked[0]!.answer('10.2.0.4')
   await asked[1]!.fail()
-  assert.deepEqual([relay(), said(30), said(40)], ['undefined', [], []])
+  assert.deepEqual([relay(2), relay(4), said(30), said(40)], ['undefined', '10.4.0.4:3490', [4], []])
 })
