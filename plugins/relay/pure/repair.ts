@@ -36,6 +36,7 @@ import {
   UPSTREAM_REFERENCES,
 } from './records.ts'
 import type { RelayState } from './relay-state.ts'
+import type { Upstreams } from './upstreams.ts'
 
 /** Longer than anything in the tables lives. Milliseconds. */
 const HORIZON = 2 ** 24
@@ -109,12 +110,20 @@ function isRoute({ memory: { words }, routes, ufrags, upstreams }: RelayState, r
   for (let place = 0; place < UFRAGS_PER_ROUTE; place++) {
     const ufrag = routes.ufrag(route, place)
     if (!ufrags.pool.has(ufrag) || words[ufrag + UFRAG_STATE] === 0) continue
-    if (words[ufrag + UFRAG_UPSTREAM] === upstream && !known.includes(ufrag)) known.push(ufrag)
+    const leads = words[ufrag + UFRAG_UPSTREAM]!
+    if ((leads === upstream || haveMoved(upstreams, leads, upstream)) && !known.includes(ufrag))
+      known.push(ufrag)
   }
   for (let place = 0; place < UFRAGS_PER_ROUTE; place++)
     words[route + ROUTE_UFRAG + place] = known[place] ?? 0
   if (known.length < UFRAGS_PER_ROUTE) routes.setLatest(route, 0)
   return known.length > 0 || routes.isRecovered(route)
+}
+
+/** Whether both are relays of one other cluster: a ufrag leads to where it is by now, a route to where it was. */
+function haveMoved(upstreams: Upstreams, ufrag: number, route: number): boolean {
+  const cluster = upstreams.clusterOf(route)
+  return cluster >= 0 && upstreams.pool.has(ufrag) && upstreams.clusterOf(ufrag) === cluster
 }
 
 function chainFlows({ flows, memory: { words } }: RelayState, used: readonly number[]): void {

@@ -58,6 +58,7 @@ export class SimulatedRelay {
   readonly decision = new Decision()
   state: RelayState
   readonly #options: RelayOptions
+  readonly #hops = HopTable.memory()
   readonly #routes = new Map<string, Route>()
 
   constructor(
@@ -89,7 +90,7 @@ export class SimulatedRelay {
       ports: { first: 3479, last: 3490 },
       own: [...LOCALS, UPSTREAM],
       clusters: new OtherClusters(options.clusters),
-      hops: new HopTable(LOCALS),
+      hops: new HopTable(LOCALS, this.#hops),
       ...(options.fallback ? { fallback: at(options.fallback) } : {}),
       ...(options.framing ? { framing: options.framing } : {}),
       ...(options.onFlowEnd ? { onFlowEnd: options.onFlowEnd } : {}),
@@ -101,7 +102,8 @@ export class SimulatedRelay {
   /** Another state takes over the memory, as a worker does that replaces one that died. */
   attach(maxFlows = this.#options.maxFlows): void {
     const { words } = this.state.memory
-    this.state = relayState({ ...this.#options, seed: 999, maxFlows }, words)
+    const hops = new HopTable(LOCALS, this.#hops)
+    this.state = relayState({ ...this.#options, hops, seed: 999, maxFlows }, words)
   }
 
   /** Makes a ufrag lead somewhere. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import type { Address } from '../../../../../core/index.ts'
 import { CONFIRMED_MS, UNCONFIRMED_MS } from '../../../../../plugins/relay/pure/limits.ts'
+import { HEADER_IS_CHANGING } from '../../../../../plugins/relay/pure/records.ts'
 import { bindingRequest } from '../../../../stun-bytes.ts'
 import { framed, fromHop, GLOBAL, OTHER_PORT, told, VIP } from '../simulated-hops.ts'
 import {
@@ -188,6 +189,16 @@ describe('in front of other clusters', () => {
     relay.state.clusters.set(2, at(RELAY_2))
     assert.deepEqual(relay.check('abroad'), [RELAY_2])
     assert.deepEqual(relay.up(MEDIA), [RELAY_2])
+  })
+
+  test('media goes on to where a relay was, also when a worker dies before the new one has answered', () => {
+    relay.connect('abroad', RELAY_2)
+    relay.state.clusters.set(2, at('10.2.0.5:3490'))
+    relay.check('abroad')
+    relay.state.memory.words[HEADER_IS_CHANGING] = 1
+    relay.attach()
+    assert.deepEqual(relay.up(MEDIA), [RELAY_2])
+    assert.deepEqual(relay.check('abroad'), ['10.2.0.5:3490'])
   })
 
   test('an address of ours is no relay of another cluster', () => {

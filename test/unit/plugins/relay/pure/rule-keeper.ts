@@ -6,6 +6,7 @@
 
 import assert from 'node:assert/strict'
 import { CONFIRMED_MS, FRESH_MS, UNCONFIRMED_MS } from '../../../../../plugins/relay/pure/limits.ts'
+import { HEADER_IS_CHANGING } from '../../../../../plugins/relay/pure/records.ts'
 import { at, MEDIA, type Outcome, SimulatedRelay, SUCCESS } from '../simulated-relay.ts'
 import { carries, type Pair, RuleRecord, waits } from './rule-record.ts'
 import {
@@ -106,6 +107,7 @@ export class RuleKeeper {
         relay.state.flows.sweep(relay.now, step.limit)
         break
       case 'attach':
+        relay.state.memory.words[HEADER_IS_CHANGING] = Number(step.isChanging)
         relay.attach()
     }
   }

@@ -75,4 +75,5 @@ export type Step =
   | { type: 'found'; server: number }
   | { type: 'wait'; ms: number }
   | { type: 'sweep'; limit: number }
-  | { type: 'attach' }
+  /** A worker is replaced, in the middle of a change or not. */
+  | { type: 'attach'; isChanging: boolean }

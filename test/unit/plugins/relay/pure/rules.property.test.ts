@@ -74,7 +74,10 @@ const step = fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
     weight: 1,
     arbitrary: fc.record({ type: fc.constant('sweep' as const), limit: fc.constantFrom(1, 3, 100) }),
   },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('attach' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('attach' as const), isChanging: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('crowd' as const), ufrag, way }) },
 )
 
