@@ -18,7 +18,7 @@ import { checkOptions, Options } from './options.ts'
 import { dtlsIdentity } from './peer/dtls-context.ts'
 import { announced, openPorts } from './ports.ts'
 import { Sessions } from './sessions.ts'
-import { registerCallRoutes } from './signaling/call-routes.ts'
+import { registerOwnedRoutes } from './signaling/call-routes.ts'
 import { registerSignaling } from './signaling/register.ts'
 import { tellEnd, traceOf } from './tell-end.ts'
 
@@ -71,7 +71,7 @@ export default definePlugin({
       context,
       codec,
       own: address,
-      register: (scope, door) => registerCallRoutes(scope, { calls: sessions, door }),
+      register: (scope, door) => registerOwnedRoutes(scope, { calls: sessions, door }),
     })
     await registerSignaling(context.http, {
       calls: sessions,

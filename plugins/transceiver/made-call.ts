@@ -3,6 +3,7 @@
 import { EdgeError, type Route, randomBytes } from '../../core/index.ts'
 import type { ChannelTerms } from './event-channel.ts'
 import type { Credentials } from './ice/generation.ts'
+import { Negotiation } from './negotiation.ts'
 import { writeAnswer } from './sdp/answer.ts'
 import type { Offer } from './sdp/offer.ts'
 import type { SessionsOptions } from './sessions-options.ts'
@@ -15,6 +16,7 @@ export interface MadeCall {
   readonly id: string
   /** The answer. */
   readonly sdp: string
+  readonly negotiation: Negotiation
   readonly route: Route
   readonly local: Credentials
   /** The secret part of its id. */
@@ -36,15 +38,16 @@ export function makeCall(options: SessionsOptions, offer: Offer, channelId?: num
   const secret = randomBytes(CALL_SECRET_BYTES)
   const ssrc = randomBytes(4).readUInt32BE()
   const cname = randomBytes(8).toString('hex')
-  const sdp = writeAnswer(offer, {
-    ...local,
+  const terms = {
     fingerprint: identity.fingerprint,
     candidates: advertise,
     ssrc,
     cname,
     sessionId: String(randomBytes(4).readUInt32BE()),
-  })
-  return { id: makeCallId(codec, route, secret), sdp, route, local, secret, ssrc, cname }
+  }
+  const sdp = writeAnswer(offer, { ...local, ...terms })
+  const negotiation = new Negotiation(offer, terms)
+  return { id: makeCallId(codec, route, secret), sdp, negotiation, route, local, secret, ssrc, cname }
 }
 
 /** What a request says of its data channel beside the offer. */

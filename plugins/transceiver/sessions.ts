@@ -10,6 +10,7 @@ import { type CallOrigin, describeCall } from './describe-call.ts'
 import { channelTerms, type MadeCall, makeCall } from './made-call.ts'
 import { type Paced, PlayoutClock } from './media/pacer.ts'
 import { MediaTotals } from './media-totals.ts'
+import type { Negotiation } from './negotiation.ts'
 import { Routes } from './routes.ts'
 import { type Offer, parseOffer } from './sdp/offer.ts'
 import { Session } from './session.ts'
@@ -39,8 +40,7 @@ const FAREWELL_MS = 20
 
 interface Held extends CallOrigin {
   readonly session: Session
-  /** Of its audio. */
-  readonly mid: string | undefined
+  readonly negotiation: Negotiation
   readonly secret: Uint8Array
 }
 
@@ -102,9 +102,11 @@ export class Sessions implements CallService {
   }
 
   reach(id: string, caller: Principal): ReachedCall {
-    const { session, mid } = this.#find(id, caller)
+    const { session, negotiation } = this.#find(id, caller)
     const { restarts, listeners } = session
-    return { restarts, listeners, mid, candidates: this.#options.advertise }
+    const { mid } = negotiation
+    const renegotiate = (offer: string): string => negotiation.answer(offer, restarts)
+    return { restarts, listeners, renegotiate, mid, candidates: this.#options.advertise }
   }
 
   /** Takes no new calls from now on; resolves when the last has ended, or ends what is left at the deadline. */
@@ -157,7 +159,7 @@ export class Sessions implements CallService {
 
   #open(request: CallRequest, offer: Offer, made: MadeCall, askedAt: number): void {
     const { bridge, codec, identity, connectMs, maxCallMs, onStarted } = this.#options
-    const { route, local, secret, ssrc, cname } = made
+    const { route, local, secret, ssrc, cname, negotiation } = made
     const key = toHex(route.session)
     const trace = startTrace(this.#options, request, route.session, askedAt)
     const session: Session = new Session({
@@ -195,13 +197,7 @@ export class Sessions implements CallService {
       onForgotten: (path) => this.routes.leave(path, session),
       onClosed: (reason, fault) => this.#onClosed(key, session, reason, fault),
     })
-    this.#held.set(key, {
-      session,
-      secret,
-      model: request.model,
-      mid: offer.audio.mid,
-      createdAt: Date.now(),
-    })
+    this.#held.set(key, { session, negotiation, secret, model: request.model, createdAt: Date.now() })
     this.routes.addUfrag(local.ufrag, session)
     this.#quota.take(request.caller)
     this.counters.started++

@@ -13,7 +13,7 @@ const SCRIPT = `
   window.make = () => {
     window.seen = []
     window.tracks = []
-    const transport = new SmallWebRTCTransport({ mediaManager: new WavMediaManager() })
+    const transport = window.transport = new SmallWebRTCTransport({ mediaManager: new WavMediaManager() })
     window.client = new PipecatClient({
       transport,
       enableMic: true,
@@ -30,6 +30,21 @@ const SCRIPT = `
   const headers = (key) => new Headers({ authorization: 'Bearer ' + key })
   window.direct = (endpoint, key) => make().connect({ webrtcRequestParams: { endpoint, headers: headers(key) } })
   window.viaStart = (endpoint, key) => make().startBotAndConnect({ endpoint, headers: headers(key), requestData: { body: { voice: 'x' } } })
+  const ufrag = () => /a=ice-ufrag:(\\S+)/.exec(transport.pc.localDescription.sdp)[1]
+  // As it does when it negotiates anew, which it never does by itself with new credentials.
+  window.restartIce = async () => {
+    const before = ufrag()
+    transport.pc.restartIce()
+    await transport.attemptReconnection(false)
+    return before !== ufrag()
+  }
+  window.pair = async () => {
+    const stats = [...(await transport.pc.getStats()).values()]
+    const { selectedCandidatePairId, iceLocalUsernameFragment } = stats.find((one) => one.type === 'transport')
+    const { localCandidateId } = stats.find((one) => one.id === selectedCandidatePairId)
+    const { port, usernameFragment } = stats.find((one) => one.id === localCandidateId)
+    return { port, isNew: usernameFragment === ufrag() && iceLocalUsernameFragment === ufrag() }
+  }
   window.outcome = async (call) => { try { await call; return 'ready' } catch (error) { return String(error.message ?? error) } }
 `
 
@@ -72,6 +87,47 @@ describe('pipecat’s client in a browser', { skip: withoutChromium() }, () => {
       await tab.close()
     })
   }
+
+  it('restarts ICE in a call that goes on', async () => {
+    const { tab, asked } = await app.open()
+    assert.equal(await tab.evaluate(`outcome(direct('${app.edge.origin}/api/offer', '${KEY}'))`), 'ready')
+    const session = async () => (await app.edge.sessions()).sessions[0]!
+    const more = async (count: number): Promise<void> => {
+      const from = await session()
+      await eventually(
+        'audio goes both ways',
+        async () => {
+          const { packetsReceived, packetsSent } = await session()
+          return packetsReceived >= from.packetsReceived + count && packetsSent >= from.packetsSent + count
+        },
+        15_000,
+      )
+    }
+    await more(25)
+    const first = (await session()).session
+    const pair = () => tab.evaluate<{ port: number; isNew: boolean }>('pair()')
+    const { port } = await pair()
+    for (let n = 1; n <= 2; n++) {
+      assert.equal(await tab.evaluate('restartIce()'), true)
+      await eventually('media takes the new way', async () => (await pair()).isNew)
+      await more(25)
+      assert.equal(
+        await tab.evaluate('transport.dc.readyState + transport.pc.connectionState'),
+        'openconnected',
+      )
+    }
+    assert.notEqual((await pair()).port, port, 'it has new sockets')
+    const { total, sessions } = await app.edge.sessions()
+    assert.deepEqual([total, sessions[0]?.session], [1, first])
+    assert.deepEqual(
+      asked.filter(([method]) => method === 'POST').map(([, status]) => status),
+      [200, 200, 200],
+    )
+    assert.deepEqual(await tab.evaluate('seen.filter((one) => /error|disconnect/.test(one))'), [])
+    await tab.evaluate('client.disconnect()')
+    await app.edge.untilIdle()
+    await tab.close()
+  })
 
   it('gives up at once when its key is wrong', async () => {
     const { tab, asked } = await app.open()

@@ -23,20 +23,25 @@ export interface IceRestartOptions {
 /** One session's credentials through its restarts. */
 export class IceRestarts {
   readonly #o: IceRestartOptions
-  #live: string
-  #next: string | undefined
+  #live: Credentials
+  #next: Credentials | undefined
   #remote: Credentials
   #count = 0
 
   constructor(options: IceRestartOptions) {
     this.#o = options
-    this.#live = options.local.ufrag
+    this.#live = options.local
     this.#remote = options.remote
+  }
+
+  /** Our own latest credentials. */
+  get local(): Credentials {
+    return this.#next ?? this.#live
   }
 
   /** Names the latest credentials; opaque, letters, digits, `-` and `_`. */
   get tag(): string {
-    const text = `${this.#next ?? this.#live} ${this.#remote.ufrag} ${this.#count}`
+    const text = `${this.local.ufrag} ${this.#remote.ufrag} ${this.#count}`
     return createHash('sha256').update(text).digest('base64url').slice(0, 22)
   }
 
@@ -49,17 +54,17 @@ export class IceRestarts {
   restart(remote: Credentials): Credentials {
     const local = { ufrag: this.#o.newUfrag(), pwd: Buffer.from(this.#o.random(16)).toString('hex') }
     const before = this.#next
-    this.#next = local.ufrag
+    this.#next = local
     this.#remote = remote
     this.#count++
-    if (before !== undefined) this.#drop(before)
+    if (before) this.#drop(before)
     this.#o.onRestart(local, remote)
     return local
   }
 
   /** The latest credentials have been used: what was before them is void. */
   completed(): void {
-    if (this.#next === undefined) return
+    if (!this.#next) return
     const before = this.#live
     this.#live = this.#next
     this.#next = undefined
@@ -67,7 +72,7 @@ export class IceRestarts {
   }
 
   /** A codec may give a route the same ufrag every time: then it is in use still. */
-  #drop(ufrag: string): void {
-    if (ufrag !== this.#live && ufrag !== this.#next) this.#o.dropUfrag(ufrag)
+  #drop({ ufrag }: Credentials): void {
+    if (ufrag !== this.#live.ufrag && ufrag !== this.#next?.ufrag) this.#o.dropUfrag(ufrag)
   }
 }

@@ -1,12 +1,12 @@
 /**
  * The routes by call id: `GET …/calls/{id}`, `DELETE …/calls/{id}`, `POST …/calls/{id}/hangup`.
  *
- * They are registered twice, by the one function below: on the public listener, whose door passes a request for
- * another owner's call on to that owner, and on the owner's control listener, whose door passes nothing on. A route
+ * They are registered twice, by the functions below: on the public listener, whose door passes a request for another
+ * owner's call on to that owner, and on the owner's control listener, whose door passes nothing on. A route
  * itself knows of neither: when its handler runs, the caller is known and the call, if there is one, is this process's.
  *
  * To add a route by call id:
- * - register it in `registerCallRoutes`, or in a function that is called there, with `...byCallId(door)` among its
+ * - register it in `register`, or in a function that is called there, with `...byCallId(door)` among its
  *   options; where the id is not the path's `:id`, name it: `...byCallId(door, (request) => request.query.call_id)`.
  *   Without an id a request is this process's own affair. Any method will do, and a WebSocket:
  *   `scope.get(url, { websocket: true, ...byCallId(door, idOf) }, handler)` (upgrades are passed on by the same hook);
@@ -20,6 +20,7 @@ import { takeBytes } from './bodies.ts'
 import { alike, byCallId, CALLER, type CallRoutesOptions, callerOf, forgetType } from './by-call-id.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { registerCandidates } from './pipecat-candidates.ts'
+import { registerLaterOffers } from './pipecat-later-offers.ts'
 import { registerSideband } from './sideband.ts'
 import { registerSipRoutes } from './sip-routes.ts'
 import { registerWhipSessions } from './whip-sessions.ts'
@@ -31,8 +32,21 @@ interface CallRoute {
   Params: { id: string }
 }
 
-/** Adds every route by call id to a scope of the public or of the control listener. */
-export async function registerCallRoutes(http: FastifyInstance, options: CallRoutesOptions): Promise<void> {
+/** Adds every route by call id to a scope of the public listener, but for what starts calls as well (`pipecat.ts`). */
+export function registerCallRoutes(http: FastifyInstance, options: CallRoutesOptions): Promise<void> {
+  return register(http, options, () => {})
+}
+
+/** Adds every route by call id to a scope of the control listener. */
+export function registerOwnedRoutes(http: FastifyInstance, options: CallRoutesOptions): Promise<void> {
+  return register(http, options, registerLaterOffers)
+}
+
+async function register(
+  http: FastifyInstance,
+  options: CallRoutesOptions,
+  more: (scope: FastifyInstance, options: CallRoutesOptions) => void,
+): Promise<void> {
   await http.register(async (scope) => {
     scope.decorateRequest(CALLER, null)
     takeBytes(scope, '*')
@@ -41,6 +55,7 @@ export async function registerCallRoutes(http: FastifyInstance, options: CallRou
     registerSideband(scope, options)
     registerWhipSessions(scope, options)
     registerCandidates(scope, options)
+    more(scope, options)
   })
 }
 

@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EdgeError } from '../../../core/index.ts'
 import { alike, byCallId, type CallRoutesOptions, callerOf } from './by-call-id.ts'
-import { readObject } from './json.ts'
+import { readBody } from './pipecat-later-offers.ts'
 import { OFFER_PATHS } from './pipecat-paths.ts'
 
 /** Adds the routes to a scope with the hooks of routes by call id. */
@@ -23,8 +23,8 @@ export function registerCandidates(scope: FastifyInstance, { calls, door }: Call
   }
 }
 
-function idIn({ body }: FastifyRequest): string {
-  const { pc_id: id } = readObject(Buffer.isBuffer(body) ? body.toString() : '', 'body')
+function idIn(request: FastifyRequest): string {
+  const { pc_id: id } = readBody(request)
   if (typeof id === 'string') return id
   throw new EdgeError('bad_request', 'The body names no call: its pc_id is no text.', { param: 'pc_id' })
 }

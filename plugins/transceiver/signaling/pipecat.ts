@@ -2,16 +2,17 @@
  * Calls as pipecat's small WebRTC transport starts them: `POST /api/offer` with the offer in JSON; `POST /start` for a
  * session first, which needs no key of its own afterwards: its id is a sealed token, and in the path.
  *
- * `requestData`, or the `body` of `/start`, becomes the call's session. A second offer for the same peer connection is not
- * served: the client then makes a new one, which is.
+ * `requestData`, or the `body` of `/start`, becomes the call's session. Later offers of one peer connection are in
+ * pipecat-later-offers.ts.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EdgeError, type JsonObject } from '../../../core/index.ts'
-import { takeJsonText } from './bodies.ts'
-import { callerOf } from './by-call-id.ts'
-import { checkObject, readObject } from './json.ts'
+import { EdgeError } from '../../../core/index.ts'
+import { takeBytes } from './bodies.ts'
+import { byCallId, type CallDoor, callerOf } from './by-call-id.ts'
+import { checkObject } from './json.ts'
 import { refuseOtherMethods } from './other-methods.ts'
+import { answerLaterOffer, laterOfferIn, readBody, readOffer } from './pipecat-later-offers.ts'
 import { OFFER_PATHS, START_PATH } from './pipecat-paths.ts'
 import type { SealedTokens } from './sealed-tokens.ts'
 import { sendJson } from './send-json.ts'
@@ -30,14 +31,14 @@ interface OfferRoute {
 /** Adds the routes to a scope of the public listener. */
 export async function registerPipecat(
   http: FastifyInstance,
-  options: StartOptions & { readonly tokens: SealedTokens },
+  options: StartOptions & { readonly tokens: SealedTokens; readonly door: CallDoor },
 ): Promise<void> {
-  const { callers, limit, tokens } = options
+  const { callers, limit, tokens, door } = options
   await http.register(async (scope) => {
     expectCallers(scope)
-    takeJsonText(scope)
+    takeBytes(scope, 'application/json')
     scope.post(START_PATH, { onRequest: askWho(callers.identifyByKey, limit) }, async (request, reply) => {
-      const asked = bodyOf(request, true)
+      const asked = readBody(request, true)
       const session = asked.body === undefined || asked.body === null ? {} : checkObject(asked.body, 'body')
       if (Buffer.byteLength(JSON.stringify(session)) > MAX_SESSION_BODY) {
         const message = `A session carries at most ${MAX_SESSION_BODY} bytes of body.`
@@ -54,8 +55,11 @@ export async function registerPipecat(
       })
     })
     refuseOtherMethods(scope, START_PATH, 'POST')
+    // Who asks is known by then, with the session that is bound to them.
+    const { preHandler } = byCallId(door, laterOfferIn)
     for (const url of OFFER_PATHS) {
-      scope.post<OfferRoute>(url, { onRequest: askWho(callers.identify, limit) }, (request, reply) =>
+      const onRequest = askWho(callers.identify, limit)
+      scope.post<OfferRoute>(url, { onRequest, preHandler }, (request, reply) =>
         offer(options, request, reply),
       )
       refuseOtherMethods(scope, url, 'POST', 'PATCH')
@@ -68,17 +72,11 @@ async function offer(
   request: FastifyRequest<OfferRoute>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const body = bodyOf(request)
-  const { sdp, type, pc_id: before, restart_pc: isNew, requestData } = body
-  if (typeof sdp !== 'string' || sdp === '') {
-    throw new EdgeError('invalid_sdp', 'The body has no offer in "sdp".', { param: 'sdp' })
-  }
-  if (type !== 'offer')
-    throw new EdgeError('bad_request', 'The body is of another type than "offer".', { param: 'type' })
-  if (typeof before === 'string' && isNew !== true) {
-    const message = 'A peer connection is not negotiated anew: make another one, and say restart_pc.'
-    throw new EdgeError('not_implemented', message, { param: 'restart_pc' })
-  }
+  const later = laterOfferIn(request)
+  if (later !== undefined) return answerLaterOffer(calls, later, request, reply)
+  const body = readBody(request)
+  const sdp = readOffer(body)
+  const { requestData } = body
   const model = readModel(request.query.model)
   const session =
     requestData === undefined || requestData === null ? undefined : checkObject(requestData, 'requestData')
@@ -89,9 +87,4 @@ async function offer(
     ...(session === undefined ? {} : { session }),
   })
   return sendJson(reply, { sdp: started.sdp, type: 'answer', pc_id: started.id })
-}
-
-function bodyOf({ body }: FastifyRequest, mayBeEmpty = false): JsonObject {
-  const text = typeof body === 'string' ? body : ''
-  return mayBeEmpty && text.trim() === '' ? {} : readObject(text, 'body')
 }

@@ -47,6 +47,11 @@ export interface CallListeners {
 export interface ReachedCall {
   readonly restarts: CallIce
   readonly listeners: CallListeners
+  /**
+   * Answers a later offer of the same peer connection; one with new ICE credentials restarts ICE. Throws EdgeErrors as the
+   * first offer does, and `not_implemented` for one that asks for more than that.
+   */
+  renegotiate(offer: string): string
   /** What its answer advertised. */
   readonly candidates: readonly Address[]
   /** Of its audio line. */

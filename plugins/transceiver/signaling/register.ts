@@ -35,8 +35,9 @@ export async function registerSignaling(http: FastifyInstance, options: Signalin
   const shared = { calls, callers, limit }
   await registerCalls(http, shared)
   await registerWhip(http, shared)
-  await registerPipecat(http, { ...shared, tokens })
-  await registerClientSecrets(http, { callers, tokens, limit })
   const identify = async (request: FastifyRequest) => (await callers.identify(request)).principal
-  await registerCallRoutes(http, { calls, door: { identify, limit, ...(passOn ? { passOn } : {}) } })
+  const door: CallDoor = { identify, limit, ...(passOn ? { passOn } : {}) }
+  await registerPipecat(http, { ...shared, tokens, door })
+  await registerClientSecrets(http, { callers, tokens, limit })
+  await registerCallRoutes(http, { calls, door })
 }

@@ -26,15 +26,19 @@ test('each restart has credentials and a tag of its own; the agent is told', () 
   const { restarts, told } = bench('ours1', 'ours2')
   const tags = [restarts.tag]
   assert.ok(restarts.isCurrent(THEIRS))
+  assert.equal(restarts.local, OURS)
   for (const ufrag of ['new1', 'new2']) {
     const remote = { ...THEIRS, ufrag }
     const local = restarts.restart(remote)
     assert.deepEqual(told.at(-1), [local, remote])
+    assert.equal(restarts.local, local)
     assert.match(local.pwd, /^[0-9a-f]{32}$/)
     assert.ok(restarts.isCurrent(remote))
     tags.push(restarts.tag)
   }
+  const { local } = restarts
   restarts.completed()
+  assert.equal(restarts.local, local)
   assert.equal(restarts.tag, tags[2])
   assert.equal(new Set(tags).size, 3)
   assert.match(tags[0]!, /^[\w-]{22}$/)

@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { interceptRtvi } from '../../../../../plugins/transceiver/signaling/rtvi.ts'
 import { allRoutes } from './all-routes.ts'
-import { ANSWER, ID, OneCall, ORIGIN } from './support.ts'
+import { ANSWER, ID, LATER_ANSWER, OneCall, ORIGIN } from './support.ts'
 
 const alice = { authorization: 'Bearer alice', origin: ORIGIN }
 const OFFER = { sdp: 'v=0\r\n', type: 'offer', pc_id: null, restart_pc: false }
@@ -64,6 +64,19 @@ describe('/api/offer', () => {
     )
   })
 
+  it('answers a later offer of a peer connection, and starts no call', async () => {
+    const later = { ...OFFER, sdp: 'v=0\r\nlater', pc_id: ID }
+    const { status, headers, body } = await ask('POST', '/api/offer?model=m', later)
+    assert.equal(status, 200)
+    assert.deepEqual(body, { sdp: LATER_ANSWER, type: 'answer', pc_id: ID })
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.deepEqual([calls.created, calls.reached.renegotiated], [[], [later.sdp]])
+    const bob = await ask('POST', '/api/offer', later, { authorization: 'Bearer bob' })
+    assert.deepEqual([bob.status, bob.body.error.code], [501, 'not_implemented'])
+    assert.doesNotMatch(JSON.stringify(bob.body), /yours|rtc_/)
+    assert.equal(calls.reached.renegotiated.length, 1)
+  })
+
   it('takes candidates of a call of the caller’s own', async () => {
     assert.equal((await ask('PATCH', '/api/offer', CANDIDATES)).status, 200)
     const bob = await ask('PATCH', '/api/offer', CANDIDATES, { authorization: 'Bearer bob' })
@@ -81,9 +94,17 @@ describe('/api/offer', () => {
     ['an answer', { ...OFFER, type: 'answer' }, 400, 'bad_request'],
     ['requestData that is none', { ...OFFER, requestData: 'x' }, 400, 'bad_request'],
     ['an offer without audio', { ...OFFER, sdp: 'm=video' }, 422, 'no_audio'],
+    ['a later offer that is none', { ...OFFER, sdp: '', pc_id: ID }, 400, 'invalid_sdp'],
+    ['a later answer', { ...OFFER, type: 'answer', pc_id: ID }, 400, 'bad_request'],
     [
-      'the same peer connection again, so that the client makes another',
-      { ...OFFER, pc_id: ID },
+      'a later offer that changes the call, so that the client makes another peer connection',
+      { ...OFFER, sdp: 'm=video', pc_id: ID },
+      501,
+      'not_implemented',
+    ],
+    [
+      'a later offer of a call that is not there any more, for the same reason',
+      { ...OFFER, pc_id: 'rtc_gone' },
       501,
       'not_implemented',
     ],

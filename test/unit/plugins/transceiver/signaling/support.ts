@@ -22,6 +22,7 @@ export const BODY_LIMIT = 4096
 export const ORIGIN = 'https://app.example'
 export const ID = `rtc_${'a1'.repeat(48)}${'0'.repeat(32)}`
 export const ANSWER = 'v=0\r\ns=-\r\n'
+export const LATER_ANSWER = 'v=0\r\ns=later\r\n'
 
 /** What the one call is said to be. */
 export const DESCRIBED: CallDescription = {
@@ -91,6 +92,15 @@ export class FakeReach implements ReachedCall {
         return { ufrag: `ours${this.generation}`, pwd: 'q'.repeat(32) }
       },
     }
+  }
+
+  /** Later offers, which are all answered alike. */
+  readonly renegotiated: string[] = []
+
+  renegotiate(offer: string): string {
+    if (offer.includes('m=video')) throw new EdgeError('not_implemented', 'it changes the audio')
+    this.renegotiated.push(offer)
+    return LATER_ANSWER
   }
 
   readonly listeners = {
