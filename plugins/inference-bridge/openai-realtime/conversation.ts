@@ -2,14 +2,16 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
-import { type BridgeCall, EdgeError, type JsonObject } from '../../../core/index.ts'
-import { brokenOff, Link } from './link.ts'
+import { BackendLink, type BridgeCall, EdgeError, type JsonObject } from '../../../core/index.ts'
 import type { Action, Interrupter } from './pure/actions.ts'
+import { readEvent } from './pure/read-event.ts'
 import { Translation, type TranslationOptions } from './pure/translation.ts'
 import { Speaker } from './speaker.ts'
 import type { Turns } from './turns.ts'
 import { Uplink } from './uplink.ts'
 
+/** How much may wait in the socket until whoever sends waits as well: half a second of audio in base64. */
+const MAX_UNSENT_BYTES = 32_768
 /** How often it is looked, at most, whether all has been played. */
 const LOOK_MS = 20
 
@@ -27,50 +29,44 @@ export class Conversation {
   readonly #call: BridgeCall
   readonly #o: ConversationOptions
   readonly #translation: Translation
-  readonly #link: Link
+  readonly #link: BackendLink
   readonly #uplink: Uplink
   readonly #speaker: Speaker
   readonly #ready = Promise.withResolvers<void>()
-  readonly #onAbort = (): void => this.#link.end()
   #patience: NodeJS.Timeout | undefined
-  #over = false
 
   constructor(socket: WebSocket, call: BridgeCall, options: ConversationOptions) {
     this.#call = call
     this.#o = options
     this.#translation = new Translation(options)
-    this.#link = new Link(socket, options.idleTimeoutMs, {
-      onEvent: (event) => this.#onBackend(event),
+    const { idleTimeoutMs } = options
+    const patience = { idleTimeoutMs, maxUnsentBytes: MAX_UNSENT_BYTES }
+    this.#link = new BackendLink(socket, patience, {
+      // As OpenAI's own clients do: a binary message is read as text.
+      onMessage: (data) => this.#onBackend(data.toString()),
       onOver: () => this.#onOver(),
     })
     this.#uplink = new Uplink(call, options.rate, (text) => this.#link.send(text))
-    this.#speaker = new Speaker(call, this.#link, options, (cause) => this.#fail(cause))
+    this.#speaker = new Speaker(call, this.#link, options, (cause) => this.#link.fail(cause))
   }
 
   /** Holds the conversation. Rejects with EdgeError `bridge_failed` or `bridge_timeout` when it breaks off. */
   async run(): Promise<void> {
-    const { signal } = this.#call
     this.#patience = setTimeout(() => this.#onLate(), this.#o.connectTimeoutMs)
-    signal.addEventListener('abort', this.#onAbort)
-    this.#link.start()
-    if (signal.aborted) this.#link.end()
-    for (const pump of [this.#sendAudio(), this.#sendEvents(), this.#watchPlayout()])
-      pump.catch((cause) => this.#fail(cause))
-    const fault = await this.#link.closed
-    signal.removeEventListener('abort', this.#onAbort)
-    if (fault) throw fault
+    const pumps = [this.#sendAudio(), this.#sendEvents(), this.#watchPlayout()]
+    await this.#link.hold(this.#call.signal, pumps)
     await this.#playedOut()
   }
 
   async #sendAudio(): Promise<void> {
     await this.#ready.promise
-    if (!this.#over) await this.#uplink.run()
+    if (!this.#link.isOver) await this.#uplink.run()
   }
 
   async #sendEvents(): Promise<void> {
     for await (const event of this.#call.events) {
       await this.#ready.promise
-      if (this.#over) return
+      if (this.#link.isOver) return
       for (const action of this.#translation.fromClient(event)) await this.#do(action)
     }
   }
@@ -90,7 +86,8 @@ export class Conversation {
       await delay(Math.max(LOOK_MS, ms), undefined, { signal }).catch(() => {})
   }
 
-  #onBackend(event: JsonObject): void {
+  #onBackend(text: string): void {
+    const event = readEvent(text)
     this.#o.turns.note(event)
     this.#doAll(this.#translation.fromBackend(event))
     if (this.#translation.ready) this.#ready.resolve()
@@ -101,7 +98,7 @@ export class Conversation {
     try {
       for (const action of actions) void this.#do(action)
     } catch (cause) {
-      this.#fail(cause)
+      this.#link.fail(cause)
     }
   }
 
@@ -127,7 +124,7 @@ export class Conversation {
 
   async #askWhenHeard(event: JsonObject): Promise<void> {
     await this.#call.heard()
-    if (this.#over) return
+    if (this.#link.isOver) return
     this.#uplink.flush()
     await this.#link.send(JSON.stringify(event))
   }
@@ -135,17 +132,13 @@ export class Conversation {
   #onLate(): void {
     const took = `${this.#o.connectTimeoutMs} ms`
     if (this.#translation.ready) this.#doAll(this.#translation.release())
-    else this.#fail(new EdgeError('bridge_timeout', `The backend sent no session.created within ${took}.`))
-  }
-
-  #fail(cause: unknown): void {
-    this.#link.end(cause instanceof EdgeError ? cause : brokenOff(cause))
+    else
+      this.#link.end(new EdgeError('bridge_timeout', `The backend sent no session.created within ${took}.`))
   }
 
   #onOver(): void {
     clearTimeout(this.#patience)
     if (!this.#call.signal.aborted) this.#doAll(this.#translation.release())
-    this.#over = true
     this.#speaker.close()
     this.#o.turns.close()
     this.#ready.resolve()

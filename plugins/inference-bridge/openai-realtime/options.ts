@@ -1,6 +1,6 @@
 /** What an operator can set on the openai-realtime bridge. */
 
-import { type Problem, type Static, Type } from '../../../core/index.ts'
+import { type Problem, type Static, Type, webSocketProblems } from '../../../core/index.ts'
 
 const Capabilities = Type.Object(
   {
@@ -117,23 +117,13 @@ export type RealtimeOptions = Static<typeof Options>
 
 /** What the schema cannot say of them. */
 export function check(options: RealtimeOptions): Problem[] {
-  const problems: Problem[] = []
-  const url = URL.parse(options.url)
-  if (!url)
-    problems.push({ pointer: '/url', message: 'is no URL', hint: 'write it as wss://host/v1/realtime' })
-  else if (url.hash)
-    problems.push({ pointer: '/url', message: 'has a fragment (#…), which a WebSocket cannot have' })
-  else if (needsModel(options) && !url.searchParams.has('model'))
+  const problems = webSocketProblems(options)
+  if (needsModel(options) && URL.parse(options.url)?.searchParams.has('model') === false)
     problems.push({
       pointer: '/model',
       message: `is missing, and ${options.backend} needs to be asked for one`,
       hint: 'name a model, or set clientModel so that clients do',
     })
-  for (const name of Object.keys(options.headers)) {
-    if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) continue
-    const pointer = `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    problems.push({ pointer, message: 'is no name of an HTTP header' })
-  }
   return problems
 }
 

@@ -3,8 +3,7 @@
  * caller interrupts: so the connection is read on, and only one that is minutes ahead has to wait.
  */
 
-import type { BridgeCall, Played } from '../../../core/index.ts'
-import type { Link } from './link.ts'
+import type { BackendLink, BridgeCall, Played } from '../../../core/index.ts'
 
 /** How far below the bound the queue is when the backend is read again. */
 const SLACK_MS = 10_000
@@ -14,7 +13,7 @@ const LOOK_MS = { least: 20, most: 1000 }
 /** One call's playout, as far as the bridge has a part in it. Close it. */
 export class Speaker {
   readonly #call: Pick<BridgeCall, 'play' | 'flush' | 'queuedMs'>
-  readonly #link: Pick<Link, 'pause' | 'resume' | 'paused'>
+  readonly #link: Pick<BackendLink, 'pause' | 'resume' | 'paused'>
   readonly #rate: number
   readonly #most: number
   readonly #low: number
@@ -23,7 +22,7 @@ export class Speaker {
 
   constructor(
     call: Pick<BridgeCall, 'play' | 'flush' | 'queuedMs'>,
-    link: Pick<Link, 'pause' | 'resume' | 'paused'>,
+    link: Pick<BackendLink, 'pause' | 'resume' | 'paused'>,
     options: { readonly rate: number; readonly maxQueuedMs: number },
     onFault: (cause: unknown) => void,
   ) {

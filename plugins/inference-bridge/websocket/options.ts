@@ -1,6 +1,6 @@
 /** What an operator can set on the websocket bridge. */
 
-import { type Problem, type Static, Type } from '../../../core/index.ts'
+import { type Static, Type, webSocketProblems } from '../../../core/index.ts'
 
 /** The schema of the options. */
 export const Options = Type.Object(
@@ -45,19 +45,4 @@ export const Options = Type.Object(
 export type WebSocketOptions = Static<typeof Options>
 
 /** What the schema cannot say of them. */
-export function check(options: WebSocketOptions): Problem[] {
-  const problems: Problem[] = []
-  const url = URL.parse(options.url)
-  if (!url) problems.push({ pointer: '/url', message: 'is no URL', hint: 'write it as wss://host:port/path' })
-  else if (url.hash)
-    problems.push({ pointer: '/url', message: 'has a fragment (#…), which a WebSocket cannot have' })
-  for (const name of Object.keys(options.headers)) {
-    if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) continue
-    problems.push({ pointer: `/headers/${escapePointer(name)}`, message: 'is no name of an HTTP header' })
-  }
-  return problems
-}
-
-function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
-}
+export const check = webSocketProblems

@@ -3,7 +3,13 @@
  * five types that the protocol keeps for itself; binary is audio. Pure.
  */
 
-import { type BridgeCall, EdgeError, type JsonObject, type Played } from '../../../core/index.ts'
+import {
+  type BridgeCall,
+  EdgeError,
+  type JsonObject,
+  type Played,
+  parseJsonObject,
+} from '../../../core/index.ts'
 
 /** Types that only the bridge and the backend use; a client's event of such a type is refused. */
 const RESERVED: ReadonlySet<string> = new Set([
@@ -23,7 +29,7 @@ export type BackendMessage =
 
 /** Reads a text from the backend. Throws EdgeError `bridge_failed` for what the protocol does not allow. */
 export function readText(text: string): BackendMessage {
-  const event = parseObject(text)
+  const event = parseJsonObject(text)
   if (!event) throw new EdgeError('bridge_failed', 'The backend sent a text that is no JSON object.')
   switch (event.type) {
     case 'audio.tag':
@@ -79,14 +85,5 @@ export function refusal(event: JsonObject): JsonObject {
       message: `Events of type ${String(event.type)} are not passed on: the edge uses that type itself.`,
       param: 'type',
     },
-  }
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: JsonObject | null = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

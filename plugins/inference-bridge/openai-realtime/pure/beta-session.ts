@@ -1,7 +1,7 @@
 /** A session's and a response's fields by their GA names and by those of the beta, both ways. Pure. */
 
-import type { JsonObject, JsonValue } from '../../../../core/index.ts'
-import { isObject, objectAt, without } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../core/index.ts'
+import { objectAt, without } from './json.ts'
 
 const TO_BETA_FORMAT: Readonly<Record<string, string>> = {
   'audio/pcm': 'pcm16',
@@ -70,7 +70,7 @@ function unfold(flat: JsonObject, names: typeof INPUT): JsonObject | undefined {
 }
 
 function toBetaFormat(format: JsonValue): JsonValue {
-  return isObject(format) ? (TO_BETA_FORMAT[String(format.type)] ?? format) : format
+  return isJsonObject(format) ? (TO_BETA_FORMAT[String(format.type)] ?? format) : format
 }
 
 function toGaFormat(format: JsonValue): JsonValue {

@@ -1,8 +1,8 @@
 /** Events of a backend that speaks the beta of the Realtime interface, as GA events; and GA events for it. Pure. */
 
-import type { JsonObject, JsonValue } from '../../../../core/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../core/index.ts'
 import { toBetaSession, toGaSession } from './beta-session.ts'
-import { isObject, objectAt, stringAt } from './json.ts'
+import { objectAt, stringAt } from './json.ts'
 
 const TO_GA: Readonly<Record<string, string>> = {
   'response.audio.delta': 'response.output_audio.delta',
@@ -53,7 +53,7 @@ export class Beta {
       case 'session.update':
         return { ...event, session: toBetaSession(objectAt(event, 'session')) }
       case 'response.create':
-        return isObject(event.response) ? { ...event, response: toBetaSession(event.response) } : event
+        return isJsonObject(event.response) ? { ...event, response: toBetaSession(event.response) } : event
       case 'conversation.item.create':
         return { ...event, item: renameParts(objectAt(event, 'item'), TO_BETA_PART) }
       default:
@@ -83,7 +83,7 @@ export class Beta {
 function toGaResponse(response: JsonObject): JsonObject {
   const ga = toGaSession(response, false)
   if (!Array.isArray(ga.output)) return ga
-  return { ...ga, output: ga.output.map((item: JsonValue) => (isObject(item) ? toGaItem(item) : item)) }
+  return { ...ga, output: ga.output.map((item: JsonValue) => (isJsonObject(item) ? toGaItem(item) : item)) }
 }
 
 function toGaItem(item: JsonObject): JsonObject {
@@ -93,7 +93,7 @@ function toGaItem(item: JsonObject): JsonObject {
 function renameParts(item: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   if (item.role !== 'assistant' || !Array.isArray(item.content)) return item
   const content = item.content.map((part) => {
-    if (!isObject(part) || typeof part.type !== 'string') return part
+    if (!isJsonObject(part) || typeof part.type !== 'string') return part
     return { ...part, type: names[part.type] ?? part.type }
   })
   return { ...item, content }

@@ -1,9 +1,9 @@
 /** A client's events on their way to the backend. Pure. */
 
-import type { JsonObject } from '../../../../core/index.ts'
+import { isJsonObject, type JsonObject } from '../../../../core/index.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Items } from './items.ts'
-import { isObject, numberAt, objectAt, stringAt } from './json.ts'
+import { numberAt, objectAt, stringAt } from './json.ts'
 import { keyEvent, refusal, retrievedEvent } from './notices.ts'
 import { toBackendResponse, toBackendSession } from './session-config.ts'
 import type { Truncations } from './truncations.ts'
@@ -43,7 +43,7 @@ export function passClientEvent(event: JsonObject, options: ClientEventOptions):
       return { to: 'backend', event: { ...event, session } }
     }
     case 'response.create':
-      if (!isObject(event.response)) return { to: 'backend', event }
+      if (!isJsonObject(event.response)) return { to: 'backend', event }
       return { to: 'backend', event: { ...event, response: toBackendResponse(event.response) } }
     case 'input_audio_buffer.append':
       return refused(event, 'invalid_event_for_transport', 'type', APPEND, world)

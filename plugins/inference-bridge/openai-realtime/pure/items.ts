@@ -3,8 +3,8 @@
  * where the backend does not. Pure.
  */
 
-import type { JsonObject, JsonValue } from '../../../../core/index.ts'
-import { isObject, numberAt, objectAt, stringAt } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../core/index.ts'
+import { numberAt, objectAt, stringAt } from './json.ts'
 
 /** So many items are kept, the newest. */
 export const MAX_ITEMS = 512
@@ -56,7 +56,7 @@ export class Items {
     const item = this.#items.get(id)
     if (!item || !Array.isArray(item.content)) return
     const content = item.content.map((part, n) =>
-      n === index && isObject(part) ? { ...part, transcript } : part,
+      n === index && isJsonObject(part) ? { ...part, transcript } : part,
     )
     this.#items.set(id, { ...item, content })
   }
@@ -69,5 +69,5 @@ export function withoutAudio(item: JsonObject): JsonObject {
 }
 
 function partWithoutAudio(part: JsonValue): JsonValue {
-  return isObject(part) && typeof part.audio === 'string' ? { ...part, audio: null } : part
+  return isJsonObject(part) && typeof part.audio === 'string' ? { ...part, audio: null } : part
 }

@@ -1,16 +1,11 @@
 /** Reads JSON of which nothing is known. Pure and total. */
 
-import type { JsonObject, JsonValue } from '../../../../core/index.ts'
-
-/** Whether a value is an object, neither null nor a list. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+import { isJsonObject, type JsonObject } from '../../../../core/index.ts'
 
 /** The object under a key; an empty one where there is none. */
 export function objectAt(object: JsonObject, key: string): JsonObject {
   const value = object[key]
-  return isObject(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 /** The string under a key; empty where there is none. */
@@ -32,7 +27,7 @@ export function merge(base: JsonObject, over: JsonObject): JsonObject {
     const below = base[key]
     // Not an assignment: a key "__proto__" is a key like any other.
     Object.defineProperty(merged, key, {
-      value: isObject(below) && isObject(value) ? merge(below, value) : value,
+      value: isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value,
       configurable: true,
       enumerable: true,
       writable: true,

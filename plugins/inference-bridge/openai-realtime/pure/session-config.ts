@@ -1,8 +1,8 @@
 /** A session's config on its way to the backend, and what the backend's own says. Pure. */
 
-import type { JsonObject } from '../../../../core/index.ts'
+import { isJsonObject, type JsonObject } from '../../../../core/index.ts'
 import type { Capabilities } from './capabilities.ts'
-import { isObject, objectAt, without } from './json.ts'
+import { objectAt, without } from './json.ts'
 
 /** What only the backend may say of a session. The model is settled when the connection is made. */
 const NOT_OURS = ['model', 'id', 'object', 'expires_at', 'client_secret']
@@ -12,7 +12,7 @@ export function toBackendSession(session: JsonObject, can: Capabilities, rate: n
   const kept = without(session, ...NOT_OURS, ...(can.tracing ? [] : ['tracing']))
   if (!can.formats) return kept
   const typed = { type: 'realtime', ...kept }
-  if (!isObject(kept.audio)) return typed
+  if (!isJsonObject(kept.audio)) return typed
   return { ...typed, audio: withFormats(kept.audio, rate) }
 }
 
@@ -28,7 +28,7 @@ export function firstSession(session: JsonObject, can: Capabilities, rate: numbe
 /** What a client asks of one response: its format is the edge's business as well. */
 export function toBackendResponse(response: JsonObject): JsonObject {
   const { audio } = response
-  if (!isObject(audio) || !isObject(audio.output)) return response
+  if (!isJsonObject(audio) || !isJsonObject(audio.output)) return response
   return { ...response, audio: { ...audio, output: without(audio.output, 'format') } }
 }
 
@@ -36,14 +36,14 @@ export function toBackendResponse(response: JsonObject): JsonObject {
 export function interruptsIn(session: JsonObject): boolean | undefined {
   const { turn_detection: turns } = objectAt(objectAt(session, 'audio'), 'input')
   if (turns === undefined) return undefined
-  return isObject(turns) && turns.interrupt_response !== false
+  return isJsonObject(turns) && turns.interrupt_response !== false
 }
 
 function withFormats(audio: JsonObject, rate: number): JsonObject {
   const forced = { ...audio }
   for (const way of ['input', 'output']) {
     const part = audio[way]
-    if (isObject(part)) forced[way] = { ...part, format: { type: 'audio/pcm', rate } }
+    if (isJsonObject(part)) forced[way] = { ...part, format: { type: 'audio/pcm', rate } }
   }
   return forced
 }

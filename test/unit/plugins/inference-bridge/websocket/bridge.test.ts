@@ -3,20 +3,18 @@ import { createServer, type Server } from 'node:net'
 import { describe, test } from 'node:test'
 import { type Meter, metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { BackendContext } from '../../../../../core/backend/backend-calls.ts'
 import { EdgeError } from '../../../../../core/errors.ts'
 import { sampleFrame } from '../../../../../core/testing/bridge/in-call.ts'
 import { eventually } from '../../../../../core/testing/check.ts'
 import { FakeCall } from '../../../../../core/testing/fake-call.ts'
 import { checkInferenceBridge } from '../../../../../core/testing/inference-bridge.ts'
-import {
-  type BridgeContext,
-  WebSocketBridge,
-} from '../../../../../plugins/inference-bridge/websocket/bridge.ts'
+import { WebSocketBridge } from '../../../../../plugins/inference-bridge/websocket/bridge.ts'
 import type { WebSocketOptions } from '../../../../../plugins/inference-bridge/websocket/options.ts'
 import { startEchoBackend } from '../../../../examples/echo-backend.ts'
 
 const meter: Meter = metrics.getMeter('test')
-const context: BridgeContext = {
+const context: BackendContext = {
   tracer: trace.getTracer('test'),
   meter,
   tracing: { root: () => assert.fail('a bridge starts no trace'), parent: () => ROOT_CONTEXT, isOn: false },

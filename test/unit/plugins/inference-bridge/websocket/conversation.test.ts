@@ -10,7 +10,7 @@ import { turnsUntil } from '../../../core/event-loop-turns.ts'
 import { slowToSend } from '../slow-call.ts'
 
 /** A conversation with a backend that answers pings or does not. */
-async function converse(autoPong: boolean, heartbeatMs: number) {
+async function converse(autoPong: boolean, idleTimeoutMs: number) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, autoPong })
   await new Promise((resolve) => server.once('listening', resolve))
   const address = server.address()
@@ -26,14 +26,14 @@ async function converse(autoPong: boolean, heartbeatMs: number) {
     call,
     pings: () => pings,
     server,
-    run: () => new Conversation(socket, call, { rate: 24000, readAheadMs: 1000, heartbeatMs }).run(),
+    run: () => new Conversation(socket, call, { rate: 24000, readAheadMs: 1000, idleTimeoutMs }).run(),
     close: () => new Promise((resolve) => server.close(resolve)),
   }
 }
 
 describe('a conversation', () => {
   test('is broken off when the backend gives no sign of life', async () => {
-    const { call, run, close } = await converse(false, 10)
+    const { call, run, close } = await converse(false, 20)
     await assert.rejects(run(), (error) => error instanceof EdgeError && error.code === 'bridge_timeout')
     call.close()
     await close()
@@ -53,7 +53,7 @@ describe('a conversation', () => {
   })
 
   test('goes on with a backend that says nothing but pong', async () => {
-    const { call, pings, run, close } = await converse(true, 150)
+    const { call, pings, run, close } = await converse(true, 300)
     const running = run()
     await eventually('pings were answered', () => pings() > 2)
     call.close()
