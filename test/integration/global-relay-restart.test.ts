@@ -13,40 +13,43 @@ import { RestartedCluster } from './support/restarted-cluster.ts'
 const SETTLED = 20
 const needs = { skip: opensslProblem()?.message ?? false }
 
-describe('a cluster’s own relay restarted behind a global one', needs, () => {
-  it('with a store: the call is back with the next packet, before any check', async (t) => {
-    await using call = await RestartedCluster.open(true)
-    const { hop, relay, talk } = call
-    await call.restart(relay)
-    await talk.exchange(SETTLED)
-    assert.deepEqual(await call.routes(), ['recovered'])
-    assert.equal(await relay.hits(), 1)
-    hop.holdsChecks = false
-    await eventually('a check confirms it', async () => (await call.routes())[0] === 'live', 5000)
-    const dropped = await call.account(t, 'restarted behind a global relay, store up')
-    assert.ok(dropped >= 1, 'the packet that starts the look-up is not kept')
-  })
+for (const workers of [0, 1]) {
+  const where = workers === 0 ? 'in the event loop' : 'in a thread'
+  describe(`a cluster’s own relay restarted behind a global one, both ${where}`, needs, () => {
+    it('with a store: the call is back with the next packet, before any check', async (t) => {
+      await using call = await RestartedCluster.open(workers, true)
+      const { hop, relay, talk } = call
+      await call.restart(relay)
+      await talk.exchange(SETTLED)
+      assert.deepEqual(await call.routes(), ['recovered'])
+      assert.equal(await relay.hits(), 1)
+      hop.holdsChecks = false
+      await eventually('a check confirms it', async () => (await call.routes())[0] === 'live', 5000)
+      const dropped = await call.account(t, 'restarted behind a global relay, store up')
+      assert.ok(dropped >= 1, 'the packet that starts the look-up is not kept')
+    })
 
-  it('and the global one with it, with a store: each looks the call up, and no check is needed', async (t) => {
-    await using call = await RestartedCluster.open(true)
-    const { hop, relay, global, talk } = call
-    await call.restart(relay, global)
-    await talk.exchange(SETTLED)
-    assert.deepEqual(await call.routes(), ['recovered'])
-    assert.deepEqual([await global.hits(), await relay.hits()], [1, 1])
-    hop.holdsChecks = false
-    await call.account(t, 'restarted with the global relay, store up')
-  })
+    it('and the global one with it, with a store: each looks the call up, and no check is needed', async (t) => {
+      await using call = await RestartedCluster.open(workers, true)
+      const { hop, relay, global, talk } = call
+      await call.restart(relay, global)
+      await talk.exchange(SETTLED)
+      assert.deepEqual(await call.routes(), ['recovered'])
+      assert.deepEqual([await global.hits(), await relay.hits()], [1, 1])
+      hop.holdsChecks = false
+      await call.account(t, 'restarted with the global relay, store up')
+    })
 
-  it('without a store: nothing goes through before a check, and everything after the first', async (t) => {
-    await using call = await RestartedCluster.open(false)
-    const { relay, talk } = call
-    await call.restart(relay)
-    await counted(relay.edge, 'relay_drops', { reason: 'no_route' }, SETTLED)
-    assert.deepEqual(await call.routes(), [])
-    call.letOneCheckThrough()
-    await talk.exchange(SETTLED)
-    assert.deepEqual(await call.routes(), ['live'])
-    await call.account(t, 'restarted behind a global relay, no store')
+    it('without a store: nothing goes through before a check, and everything after the first', async (t) => {
+      await using call = await RestartedCluster.open(workers, false)
+      const { relay, talk } = call
+      await call.restart(relay)
+      await counted(relay.edge, 'relay_drops', { reason: 'no_route' }, SETTLED)
+      assert.deepEqual(await call.routes(), [])
+      call.letOneCheckThrough()
+      await talk.exchange(SETTLED)
+      assert.deepEqual(await call.routes(), ['live'])
+      await call.account(t, 'restarted behind a global relay, no store')
+    })
   })
-})
+}

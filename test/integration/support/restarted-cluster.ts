@@ -77,14 +77,14 @@ export class RestartedCluster implements AsyncDisposable {
     this.#open = open
   }
 
-  /** A call in which both sides talk; with `hasStore` the relays share a recovery store. */
-  static async open(hasStore: boolean): Promise<RestartedCluster> {
+  /** A call in which both sides talk; `workers` is both relays'. With `hasStore` they share a recovery store. */
+  static async open(workers: number, hasStore: boolean): Promise<RestartedCluster> {
     given.store = new MemoryStore(1000, () => performance.now())
     await using open = new AsyncDisposableStack()
     const hop = open.use(await Balancer.open())
     const options = await relayOptions(hop.address)
     const start = (cluster: number, of: Config): Promise<Restartable> =>
-      Restartable.start(() => startRelay(cluster, of, hasStore ? GIVEN_STORE : undefined))
+      Restartable.start(() => startRelay(cluster, { workers, ...of }, hasStore ? GIVEN_STORE : undefined))
     const relay = open.use(await start(1, options.relay))
     const global = open.use(await start(9, options.global))
     const transceiver = open.use(await transceiverBehind(hop.address))
