@@ -49,3 +49,8 @@ export interface CallCounters {
   /** What slow bridges and closed channels have cost, in all calls together. */
   readonly lost: Losses
 }
+
+/** One more under a name. */
+export function count(into: Map<string, number>, name: string): void {
+  into.set(name, (into.get(name) ?? 0) + 1)
+}

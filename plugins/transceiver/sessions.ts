@@ -15,7 +15,7 @@ import { Routes } from './routes.ts'
 import { type Offer, parseOffer } from './sdp/offer.ts'
 import { Session } from './session.ts'
 import { startTrace } from './session-trace.ts'
-import { type CallCounters, END_REASONS, type SessionsOptions } from './sessions-options.ts'
+import { type CallCounters, count, END_REASONS, type SessionsOptions } from './sessions-options.ts'
 import { parseCallId, sameSecret } from './signaling/call-id.ts'
 import {
   type CallDescription,
@@ -81,9 +81,11 @@ export class Sessions implements CallService {
     const askedAt = performance.now()
     await this.#turn()
     try {
-      this.#admit(request.caller)
+      const replaced = this.#look(request.replaces, request.caller)?.session
+      this.#admit(request.caller, replaced)
       const offer = parseOffer(request.sdp)
       const made = makeCall(this.#options, offer, request.channelId)
+      replaced?.close('hang_up')
       this.#open(request, offer, made, askedAt)
       return { id: made.id, sdp: made.sdp }
     } catch (error) {
@@ -136,11 +138,16 @@ export class Sessions implements CallService {
   #onEmpty: (() => void) | undefined
 
   /** The call of this id, for its own caller alone. */
-  #find(id: string, caller: Principal): Held {
-    const named = parseCallId(this.#options.codec, id)
+  #look(id: string | undefined, caller: Principal): Held | undefined {
+    const named = id === undefined ? undefined : parseCallId(this.#options.codec, id)
     const held = named && this.#held.get(toHex(named.route.session))
     const opens = named !== undefined && sameSecret(held?.secret, named.secret)
-    if (!held || !opens || !mayReach(caller, held.session.caller)) throw callNotFound()
+    return held && opens && mayReach(caller, held.session.caller) ? held : undefined
+  }
+
+  #find(id: string, caller: Principal): Held {
+    const held = this.#look(id, caller)
+    if (!held) throw callNotFound()
     return held
   }
 
@@ -150,8 +157,10 @@ export class Sessions implements CallService {
     return this.#lastTurn
   }
 
-  #admit(caller: Principal): void {
+  /** A call that takes another's place needs no room. */
+  #admit(caller: Principal, replaced: Session | undefined): void {
     if (this.#draining) throw new EdgeError('draining', 'This edge is shutting down. Try again elsewhere.')
+    if (replaced) return
     this.#quota.check(caller)
     if (this.#held.size < this.#options.maxCalls) return
     throw new EdgeError('too_many_calls', `All ${this.#options.maxCalls} lines are taken. Try again soon.`)
@@ -239,7 +248,3 @@ export class Sessions implements CallService {
 }
 
 const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-
-function count(into: Map<string, number>, key: string): void {
-  into.set(key, (into.get(key) ?? 0) + 1)
-}

@@ -88,7 +88,7 @@ describe('pipecat’s client in a browser', { skip: withoutChromium() }, () => {
     })
   }
 
-  it('restarts ICE in a call that goes on', async () => {
+  it('restarts ICE in a call that goes on; with a new peer connection, in one that takes its place', async () => {
     const { tab, asked } = await app.open()
     assert.equal(await tab.evaluate(`outcome(direct('${app.edge.origin}/api/offer', '${KEY}'))`), 'ready')
     const session = async () => (await app.edge.sessions()).sessions[0]!
@@ -123,6 +123,13 @@ describe('pipecat’s client in a browser', { skip: withoutChromium() }, () => {
       asked.filter(([method]) => method === 'POST').map(([, status]) => status),
       [200, 200, 200],
     )
+    await tab.evaluate('transport.attemptReconnection(true)')
+    await eventually('there is one call, and another', async () => {
+      const { total, sessions } = await app.edge.sessions()
+      const [{ session: id, state } = { session: first, state: '' }] = sessions
+      return total === 1 && id !== first && state === 'connected'
+    })
+    await until(tab, `transport.dc.readyState === 'open'`)
     assert.deepEqual(await tab.evaluate('seen.filter((one) => /error|disconnect/.test(one))'), [])
     await tab.evaluate('client.disconnect()')
     await app.edge.untilIdle()

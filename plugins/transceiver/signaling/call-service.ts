@@ -12,6 +12,8 @@ export interface CallRequest {
   readonly session?: JsonObject
   /** The data channel that the client has set up by itself, with this id and without a word (`negotiated: true`). */
   readonly channelId?: number
+  /** The id of a call whose place this one takes: if it is the caller's own, and here, it ends as this one begins. */
+  readonly replaces?: string
   /** What the client says on its data channel beside events; see rtvi.ts. */
   readonly dialect?: 'rtvi'
   /** The W3C trace context of the request, well formed. */

@@ -76,13 +76,15 @@ async function offer(
   if (later !== undefined) return answerLaterOffer(calls, later, request, reply)
   const body = readBody(request)
   const sdp = readOffer(body)
-  const { requestData } = body
+  const { pc_id: replaces, requestData } = body
   const model = readModel(request.query.model)
   const session =
     requestData === undefined || requestData === null ? undefined : checkObject(requestData, 'requestData')
   const started = await startCall(calls, request, {
     sdp,
     dialect: 'rtvi',
+    // With restart_pc: the client goes on with a new peer connection, and drops the one it had.
+    ...(typeof replaces === 'string' ? { replaces } : {}),
     ...(model === undefined ? {} : { model }),
     ...(session === undefined ? {} : { session }),
   })

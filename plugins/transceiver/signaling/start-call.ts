@@ -23,7 +23,7 @@ export interface StartOptions {
 }
 
 /** What a client asks for. */
-export type Wish = Pick<CallRequest, 'sdp' | 'model' | 'session' | 'channelId' | 'dialect'>
+export type Wish = Pick<CallRequest, 'sdp' | 'model' | 'session' | 'channelId' | 'dialect' | 'replaces'>
 
 /** The onRequest hooks of a route: who asks, then whether they ask too often. Nothing of the body is read before. */
 export function askWho(
@@ -64,6 +64,7 @@ export async function startCall(
     ...(session && Object.keys(session).length > 0 ? { session } : {}),
     ...(wish.channelId === undefined ? {} : { channelId: wish.channelId }),
     ...(wish.dialect === undefined ? {} : { dialect: wish.dialect }),
+    ...(wish.replaces === undefined ? {} : { replaces: wish.replaces }),
     ...(typeof traceparent === 'string' && readTraceparent(traceparent) ? { traceparent } : {}),
   })
   // A client that has gone while the call was made will never hear of its id: nothing else would end it soon.

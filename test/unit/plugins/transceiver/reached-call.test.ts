@@ -2,7 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type BridgeCall, EdgeError, type ErrorCode, type JsonObject } from '../../../../core/index.ts'
+import {
+  type BridgeCall,
+  EdgeError,
+  type ErrorCode,
+  type JsonObject,
+  type Principal,
+} from '../../../../core/index.ts'
 import { eventually } from '../../../../core/testing/check.ts'
 import { loopback } from '../../../../plugins/inference-bridge/loopback/bridge.ts'
 import { MAX_LISTENERS } from '../../../../plugins/transceiver/listeners.ts'
@@ -223,6 +229,44 @@ describe('the calls of one key', () => {
     rig.sessions.hangUp(first.id, { name: 'alice' })
     await eventually('it has ended', () => rig.sessions.size === 2)
     await start('alice')
+  })
+})
+
+describe('a call that takes another’s place', () => {
+  it('ends it as it begins, and needs no room for that', async () => {
+    const limits = { callsPerKey: 1, requestsPerMinute: 1, keys: {} }
+    await using rig = await Rig.open({ limits, maxCalls: 1 })
+    const start = (caller: Principal, replaces?: string) =>
+      rig.sessions.create({ sdp: writeOffer(OFFER), caller, ...(replaces ? { replaces } : {}) })
+    const first = await start(rig.caller)
+    const second = await start(rig.caller, first.id)
+    assert.deepEqual(
+      rig.ended.map(({ reason }) => reason),
+      ['hang_up'],
+    )
+    const isFull = refused('key_limit_reached')
+    await assert.rejects(start(rig.caller, first.id), isFull, 'it has no place to give any more')
+    await assert.rejects(start(rig.caller, `${second.id}0`), isFull)
+    await assert.rejects(start({ name: 'bob' }, second.id), refused('too_many_calls'))
+    const bad = rig.sessions.create({ sdp: 'x', caller: rig.caller, replaces: second.id })
+    await assert.rejects(bad, refused('invalid_sdp'))
+    assert.deepEqual([rig.sessions.size, rig.ended.length], [1, 1])
+    assert.equal(rig.sessions.describe(second.id, rig.caller).state, 'connecting')
+  })
+
+  it('is heard of by a client that can still hear', async () => {
+    await using rig = await Rig.open()
+    await using old = await rig.connect()
+    await using client = await rig.client()
+    const { id, sdp } = await rig.sessions.create({
+      sdp: client.offer,
+      caller: rig.caller,
+      replaces: old.url!,
+    })
+    assert.equal(await old.ended, 'close_notify')
+    client.accept({ sdp, url: id })
+    await client.connected()
+    assert.equal(rig.sessions.size, 1)
   })
 })
 

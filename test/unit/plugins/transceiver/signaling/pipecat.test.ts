@@ -59,8 +59,11 @@ describe('/api/offer', () => {
     const again = await ask('POST', '/api/offer', { ...OFFER, pc_id: ID, restart_pc: true })
     assert.equal(again.status, 200)
     assert.deepEqual(
-      calls.created.map(({ session }) => session),
-      [{ voice: 'x' }, undefined],
+      calls.created.map(({ session, replaces }) => [session, replaces]),
+      [
+        [{ voice: 'x' }, undefined],
+        [undefined, ID],
+      ],
     )
   })
 
