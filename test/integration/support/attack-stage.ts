@@ -41,10 +41,10 @@ export class FramedPeer {
   readonly frames: Frame[] = []
   #port: UdpPort | undefined
 
-  static async open(host = '127.0.0.1'): Promise<FramedPeer> {
+  static async open(host = '127.0.0.1', port = 0): Promise<FramedPeer> {
     const peer = new FramedPeer()
     peer.#port = await dgramEngine.open({
-      address: parseAddress(`${host}:0`)!,
+      address: parseAddress(`${host}:${port}`)!,
       onDatagram: ({ bytes, start, end, source }) => {
         const client = new Address()
         const proxy = new Address()

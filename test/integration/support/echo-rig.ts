@@ -4,10 +4,10 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import {
   Address,
+  type FrameKey,
+  framing,
   type RecoveryStore,
   type RoutingCodec,
-  readSpp,
-  SPP_LENGTH,
   toAddress,
 } from '../../../core/index.ts'
 import { eventually } from '../../../core/testing/check.ts'
@@ -20,7 +20,7 @@ const KERNEL_BUFFER = 4 * 1024 * 1024
 const SUCCESS = stunMessage(0x0101, [])
 
 /** A socket with room for bursts. */
-async function socket(): Promise<Socket> {
+export async function burstSocket(): Promise<Socket> {
   const udp = createSocket({ type: 'udp4', recvBufferSize: KERNEL_BUFFER, sendBufferSize: KERNEL_BUFFER })
   udp.bind(0, '127.0.0.1')
   await once(udp, 'listening')
@@ -99,10 +99,8 @@ export class EchoRig implements AsyncDisposable {
   }
 
   static async open({ udp, options: way }: Way, { codecFor, recovery }: EchoOptions): Promise<EchoRig> {
-    const echo = await socket()
-    answer(echo)
-    const at = echo.address()
-    const transceiver = toAddress(at.address, at.port)!
+    const echo = await burstSocket()
+    const transceiver = echoFrom(echo)
     const { context, logs } = pluginContext({ udp })
     const options = {
       ...way,
@@ -118,7 +116,7 @@ export class EchoRig implements AsyncDisposable {
 
   /** A client, known to the relay unless told otherwise. */
   async client(isKnown = true): Promise<EchoClient> {
-    const udp = await socket()
+    const udp = await burstSocket()
     this.#sockets.push(udp)
     const client = new EchoClient(udp, bound(this.relay, 0).local)
     if (!isKnown) return client
@@ -133,14 +131,19 @@ export class EchoRig implements AsyncDisposable {
   }
 }
 
-/** Sends all back, and a success for a check. */
-function answer(udp: Socket): void {
+/** From now on a socket is a transceiver that sends all back, and a success for a check; gives its address. */
+export function echoFrom(udp: Socket, keys?: readonly FrameKey[]): Address {
+  const frames = framing(keys, 'down')
+  const { length } = frames
   const client = new Address()
   const proxy = new Address()
   udp.on('message', (bytes, from) => {
-    if (!readSpp(bytes, 0, bytes.length, client, proxy)) return
-    const isStun = bytes[SPP_LENGTH]! < 4
-    const back = isStun ? Buffer.concat([bytes.subarray(0, SPP_LENGTH), SUCCESS]) : bytes
+    if (frames.read(bytes, 0, bytes.length, client, proxy) !== undefined) return
+    const isStun = bytes[length]! < 4
+    const back = isStun ? Buffer.concat([bytes.subarray(0, length), SUCCESS]) : bytes
+    frames.write(back, length, back.length, client, proxy)
     udp.send(back, from.port, from.address)
   })
+  const { address, port } = udp.address()
+  return toAddress(address, port)!
 }
