@@ -1,6 +1,6 @@
 /** A client of the model: the checks of a browser, and media both ways. It may move, and it may be somebody bad. */
 
-import type { Address } from '../../core/index.ts'
+import { type Address, STUN_BINDING_REQUEST } from '../../core/index.ts'
 import { Checks, type Credentials } from '../peers/checks.ts'
 import type { Front } from './fleet-front.ts'
 import { readMedia, writeMedia } from './fleet-media.ts'
@@ -97,8 +97,10 @@ export class FleetClient {
       remote,
       intervalMs: CHECK_MS,
       send: (bytes, start, end) => {
-        this.captured = Buffer.from(bytes.subarray(start, end))
-        this.#o.send(this, this.captured)
+        const datagram = Buffer.from(bytes.subarray(start, end))
+        // Not an answer to the server's own check, which would follow any flow of this address.
+        if (datagram.readUInt16BE(0) === STUN_BINDING_REQUEST) this.captured = datagram
+        this.#o.send(this, datagram)
       },
       onAnswered: () => {},
     })
