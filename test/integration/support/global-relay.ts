@@ -15,6 +15,8 @@ export type Clusters = Readonly<Record<string, string>>
 /** What there is to set. */
 export interface GlobalRelayOptions {
   readonly framing?: unknown
+  /** Threads of each relay. Default: the relay's own. */
+  readonly workers?: number | 'auto'
   /** Of both clusters. Default: loopback. */
   readonly bridge?: Config
 }
@@ -37,10 +39,14 @@ export function startRelay(cluster: number, options: Config, recovery?: Config):
 function startCluster(
   cluster: number,
   clusters: Clusters,
-  { framing = 'spp', bridge = { use: './plugins/inference-bridge/loopback/index.ts' } }: GlobalRelayOptions,
+  {
+    framing = 'spp',
+    workers = 'auto',
+    bridge = { use: './plugins/inference-bridge/loopback/index.ts' },
+  }: GlobalRelayOptions,
 ): Promise<TestEdge> {
   const internal = { listen: clusters[cluster]!, cidrs: ['127.0.0.1/32'] }
-  const relay = relayPlugin({ framing, clusters, internal })
+  const relay = relayPlugin({ framing, workers, clusters, internal })
   const options = { listen: '127.0.0.1:0', framing }
   const transceiver = { use: './plugins/transceiver/index.ts', options }
   return startEdge({ config: { node: { cluster }, ...HTTP, plugins: { codec, relay, bridge, transceiver } } })
@@ -62,7 +68,7 @@ export interface GlobalRelay extends AsyncDisposable {
 
 /** Starts all three. */
 export async function startAll(options: GlobalRelayOptions = {}): Promise<GlobalRelay> {
-  const { framing = 'spp' } = options
+  const { framing = 'spp', workers = 'auto' } = options
   const ports = [await freePort(), await freePort()] as const
   const via = parseAddress(`127.0.0.1:${await freePort()}`)!
   const clusters: Clusters = { 1: `127.0.0.1:${ports[0]}`, 2: `localhost:${ports[1]}` }
@@ -70,7 +76,8 @@ export async function startAll(options: GlobalRelayOptions = {}): Promise<Global
   await using open = new AsyncDisposableStack()
   const one = open.use(await startCluster(1, own, options))
   const two = open.use(await startCluster(2, own, options))
-  const restart = (): Promise<TestEdge> => startRelay(9, { listen: [String(via)], framing, clusters })
+  const restart = (): Promise<TestEdge> =>
+    startRelay(9, { listen: [String(via)], framing, workers, clusters })
   const global = open.use(await restart())
   const opened = open.move()
   return {
