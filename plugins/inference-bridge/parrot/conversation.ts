@@ -3,9 +3,12 @@
  * that show its turns and interruptions without knowing it.
  */
 
-import type { BridgeCall, JsonObject } from '../../../core/index.ts'
+import { type BridgeCall, isJsonObject, type JsonObject } from '../../../core/index.ts'
+import { answerItem, Items } from './items.ts'
 import type { ParrotOptions } from './options.ts'
+import { refusal } from './refusal.ts'
 import { type TurnEvent, TurnTaker } from './turn-taker.ts'
+import { Typing } from './typing.ts'
 import { RATE, STEP_BYTES, type VoiceDetector } from './voice-detector.ts'
 
 const BYTES_PER_MS = (RATE / 1000) * 2
@@ -31,6 +34,8 @@ export class Conversation {
   readonly #turns: TurnTaker
   readonly #counters: ParrotCounters
   readonly #failed = Promise.withResolvers<never>()
+  readonly #items = new Items()
+  readonly #typing = new Typing(this.#items)
   #rest: Buffer = Buffer.alloc(0)
   #answer: Answer | undefined
   /** The answer that was begun last, also when it is over. */
@@ -38,8 +43,8 @@ export class Conversation {
   /** The caller's turn. */
   #said = ''
   #session: JsonObject
-  #items = 0
   #responses = 0
+  #events = 0
 
   constructor(call: BridgeCall, options: ParrotOptions, voice: VoiceDetector, counters: ParrotCounters) {
     this.#call = call
@@ -79,7 +84,7 @@ export class Conversation {
   async #follow(event: JsonObject): Promise<void> {
     switch (event.type) {
       case 'session.update':
-        this.#session = { ...this.#session, ...(isObject(event.session) ? event.session : {}) }
+        this.#session = { ...this.#session, ...(isJsonObject(event.session) ? event.session : {}) }
         return this.#send({ type: 'session.updated', session: this.#session })
       case 'response.cancel':
       case 'output_audio_buffer.clear':
@@ -90,19 +95,30 @@ export class Conversation {
       case 'input_audio_buffer.commit':
         await this.#call.heard()
         return this.#take(this.#turns.end())
+      case 'conversation.item.create':
+        return this.#sendAll(this.#typing.take(event))
+      case 'conversation.item.retrieve':
+        return this.#retrieve(event)
+      case 'response.create':
+        return this.#write()
       case 'telephone_event':
         return undefined
       default:
-        return this.#send({
-          type: 'error',
-          error: {
-            type: 'invalid_request_error',
-            code: 'unknown_event',
-            message: `The parrot knows no event "${String(event.type)}".`,
-            param: 'type',
-          },
-        })
+        return this.#send(refusal(event, 'unknown_event', 'type'))
     }
+  }
+
+  #retrieve(event: JsonObject): void {
+    const item = this.#items.get(event.item_id)
+    const told = item && { type: 'conversation.item.retrieved', item }
+    this.#send(told ?? refusal(event, 'item_not_found', 'item_id'))
+  }
+
+  /** While the parrot speaks and nothing was typed, what it says is the answer that is asked for. */
+  #write(): void {
+    if (this.#typing.isUnanswered) this.#counters.onAnswer()
+    else if (this.#isSpeaking) return
+    this.#sendAll(this.#typing.answer(this.#newResponse()))
   }
 
   /** Tells the client when the answer is heard and when it is over. */
@@ -126,7 +142,7 @@ export class Conversation {
   #take(event: TurnEvent | undefined): void {
     if (event === undefined) return
     if (event.type === 'started') {
-      this.#said = `item_${++this.#items}`
+      this.#said = this.#items.newId()
       this.#send({
         type: 'input_audio_buffer.speech_started',
         audio_start_ms: event.atMs,
@@ -141,10 +157,17 @@ export class Conversation {
     }
   }
 
+  get #isSpeaking(): boolean {
+    return this.#answer !== undefined || this.#call.queuedMs > 0
+  }
+
+  #newResponse(): string {
+    return `resp_${++this.#responses}`
+  }
+
   /** Barge-in: the parrot falls silent at once, and says how far it came. */
   #interrupt(): void {
-    const isSpeaking = this.#answer !== undefined || this.#call.queuedMs > 0
-    if (!isSpeaking) return
+    if (!this.#isSpeaking) return
     this.#answer?.ended.abort()
     this.#answer = undefined
     this.#counters.onInterruption()
@@ -170,27 +193,32 @@ export class Conversation {
       await this.#call.play({ data, durationMs: data.length / BYTES_PER_MS }, answer.response)
     }
     if (this.#answer === answer) this.#answer = undefined
+    const { response, item: id } = answer
+    const item = answerItem(id, signal.aborted ? 'incomplete' : 'completed', [{ type: 'output_audio' }])
+    this.#items.change(item)
+    this.#send({ type: 'response.output_item.done', response_id: response, output_index: 0, item })
     const status = signal.aborted ? 'cancelled' : 'completed'
-    this.#send({ type: 'response.done', response: { id: answer.response, status } })
+    this.#send({ type: 'response.done', response: { id: response, status } })
   }
 
   #begin(): Answer {
-    const response = `resp_${++this.#responses}`
-    const answer = { response, item: `item_${++this.#items}`, ended: new AbortController() }
+    const response = this.#newResponse()
+    const answer = { response, item: this.#items.newId(), ended: new AbortController() }
     this.#answer = answer
     this.#latest = answer
     this.#counters.onAnswer()
     this.#send({ type: 'response.created', response: { id: response, status: 'in_progress' } })
-    const item = { id: answer.item, type: 'message', role: 'assistant', status: 'in_progress', content: [] }
+    const item = answerItem(answer.item, 'in_progress', [])
+    this.#items.add(item)
     this.#send({ type: 'response.output_item.added', response_id: response, output_index: 0, item })
     return answer
   }
 
-  #send(event: JsonObject): void {
-    if (!this.#call.signal.aborted) this.#call.send(event)
+  #sendAll(events: Iterable<JsonObject>): void {
+    for (const event of events) this.#send(event)
   }
-}
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  #send(event: JsonObject): void {
+    if (!this.#call.signal.aborted) this.#call.send({ event_id: `event_${++this.#events}`, ...event })
+  }
 }

@@ -72,6 +72,7 @@ it('says back what was said, once the speaker has finished', async () => {
       'response.created',
       'response.output_item.added',
       'output_audio_buffer.started',
+      'response.output_item.done',
       'response.done',
       'output_audio_buffer.stopped',
     ])
