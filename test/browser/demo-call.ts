@@ -33,16 +33,15 @@ export async function call(page: Page): Promise<void> {
   )
 }
 
-/** Sends what a person types, and waits until an event comes back that is the same. */
+/** Sends what a person types, and waits until all events that were sent for it come back the same. */
 export async function sendAndHearBack(page: Page, typed: string): Promise<void> {
   const known: number = await page.evaluate('earshotDemo.events.length')
   await page.fill('#message', typed)
   await page.press('#message', 'Enter')
   const later = (way: string) =>
-    `earshotDemo.events.slice(${known}).find((event) => event.way === '${way}')?.data`
-  const sent = await until<string>(page, later('sent'))
-  const back = await until<string>(page, later('received'))
-  assert.deepEqual(JSON.parse(back), JSON.parse(sent))
+    `earshotDemo.events.slice(${known}).filter((event) => event.way === '${way}').map(({ data }) => JSON.parse(data))`
+  await until(page, `${later('sent')}.length > 0 && ${later('received')}.length === ${later('sent')}.length`)
+  assert.deepEqual(await page.evaluate(later('received')), await page.evaluate(later('sent')))
 }
 
 /** Ends the page's call over HTTP, as somebody else with the same key. Gives the status. */

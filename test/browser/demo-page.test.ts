@@ -71,7 +71,8 @@ describe('the demo page', { skip }, () => {
     for (const row of rows) assert.match(row, /^\d+ ms$/)
     await sendAndHearBack(page, 'hello')
     await sendAndHearBack(page, '{"type":"session.update","session":{}}')
-    assert.equal(await page.locator('#events li').count(), 4)
+    // A message goes with the wish for an answer; all three come back.
+    assert.equal(await page.locator('#events li').count(), 6)
     // It tells of no turns, so what is heard of both sides makes them.
     await until(page, `earshotDemo.floor === 'both'`)
     const turns = await page.locator('#turns li').allTextContents()

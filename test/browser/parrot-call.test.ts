@@ -1,6 +1,6 @@
 /**
- * A call with the parrot through the whole edge: the page says a phrase, hears it back, and speaks over the answer. The
- * page's own conversation shows what happened.
+ * A call with the parrot through the whole edge: the page says a phrase, hears it back, and speaks over the answer; what
+ * is typed comes back as well. The page's own conversation shows what happened.
  */
 
 import assert from 'node:assert/strict'
@@ -94,6 +94,9 @@ it('takes turns, and stops when it is spoken over', { skip: withoutChromium() },
   const heard = tonesIn((await recording).samples)
   assert.deepEqual(heard.slice(0, 2), [600, 900], 'the answer is the phrase from its beginning')
   assert.ok(!heard.slice(0, 4).includes(500), 'and not to its end')
+  await page.fill('#message', 'Polly?')
+  await page.press('#message', 'Enter')
+  await until(page, `earshotDemo.turns.some(({ who, text }) => who === 'edge' && text === 'Polly?')`)
   assert.equal(await page.isVisible('#problem'), false)
   await page.click('#call')
   await until(page, `earshotDemo.state === 'idle' && earshotDemo.floor === 'nobody'`)

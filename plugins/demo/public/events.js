@@ -2,14 +2,12 @@
 
 const KEEP = 200
 
-/** What a person typed, as the text to send: a JSON object as it is, anything else as a user's message. */
-export function toEvent(typed) {
-  if (isObject(parse(typed))) return typed
-  const content = [{ type: 'input_text', text: typed }]
-  return JSON.stringify({
-    type: 'conversation.item.create',
-    item: { type: 'message', role: 'user', content },
-  })
+/** What a person typed, as the texts to send: a JSON object as it is, anything else as a user's message, to be answered. */
+export function toEvents(typed) {
+  if (isObject(parse(typed))) return [typed]
+  const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: typed }] }
+  const events = [{ type: 'conversation.item.create', item }, { type: 'response.create' }]
+  return events.map((event) => JSON.stringify(event))
 }
 
 /** Lists events, the newest last; the oldest leave when there are many. */

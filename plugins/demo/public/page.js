@@ -8,7 +8,7 @@
 
 import { Call } from './call.js'
 import { Conversation } from './conversation.js'
-import { EventLog, lastReceived, toEvent } from './events.js'
+import { EventLog, lastReceived, toEvents } from './events.js'
 import { SILENCE_DB } from './hearing.js'
 import { Meter } from './meters.js'
 import { listMicrophones, microphoneAllowedHere, openMicrophone, release } from './microphone.js'
@@ -217,9 +217,10 @@ $('composer').addEventListener('submit', (event) => {
   event.preventDefault()
   const typed = $('message').value.trim()
   if (!typed || !call) return
-  const text = toEvent(typed)
-  if (!call.send(text)) return
-  record('sent', text)
+  for (const text of toEvents(typed)) {
+    if (!call.send(text)) return
+    record('sent', text)
+  }
   $('message').value = ''
 })
 
