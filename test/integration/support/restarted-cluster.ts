@@ -19,9 +19,6 @@ import { startRelay } from './global-relay.ts'
 import { counter } from './metrics.ts'
 import { GIVEN_STORE, transceiverBehind } from './two-relays.ts'
 
-/** An ip of this machine that no other process of the tests takes ports of: sixteen in a row are needed. */
-const GLOBAL_HOST = `127.${1 + (process.pid % 199)}.${(process.pid >> 8) % 250}.9`
-
 /** An edge that can be started again as it was. */
 class Restartable implements AsyncDisposable {
   edge: TestEdge
@@ -147,16 +144,17 @@ export class RestartedCluster implements AsyncDisposable {
 
 /** The relays' options; every address stays the same. */
 async function relayOptions(advertise: Address): Promise<{ relay: Config; global: Config }> {
-  const [upstream, internal, front] = [await freePort(), await freePort(), await freePort()]
+  const [upstream, internal] = [await freePort(), await freePort()]
+  const [front, spread] = [await freePort(), await freePort()]
   return {
     relay: {
       upstream: `127.0.0.1:${upstream}`,
-      internal: { listen: `127.0.0.1:${internal}`, cidrs: [`${GLOBAL_HOST}/32`] },
+      internal: { listen: `127.0.0.1:${internal}`, cidrs: ['127.0.0.1/32'] },
     },
     global: {
       listen: [{ bind: `127.0.0.1:${front}`, advertise: String(advertise) }],
       clusters: { 1: `127.0.0.1:${internal}` },
-      spread: `${GLOBAL_HOST}:3500`,
+      spread: `127.0.0.1:${spread}`,
     },
   }
 }
