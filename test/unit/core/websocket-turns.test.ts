@@ -10,6 +10,7 @@ import { turnsUntil, work } from './event-loop-turns.ts'
 const MEGABYTE = 1_048_576
 
 let server: WebSocketServer
+const opened: WebSocket[] = []
 const signal = new AbortController().signal
 
 beforeEach(async () => {
@@ -18,6 +19,8 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
+  // What a flood has left in a receiver is handed out all the same.
+  for (const socket of opened.splice(0)) socket.removeAllListeners()
   for (const socket of server.clients) socket.terminate()
   await new Promise((resolve) => server.close(resolve))
 })
@@ -33,6 +36,7 @@ async function connected(): Promise<{ ours: WebSocket; theirs: WebSocket }> {
     connectWebSocket({ url, ...limits }, signal),
   ])
   assert.ok(ours)
+  opened.push(ours)
   return { ours, theirs }
 }
 
