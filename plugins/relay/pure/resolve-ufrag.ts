@@ -14,7 +14,7 @@ const ALPHABET = Uint8Array.from({ length: 256 }, (_, c) => Number(/[a-z0-9]/.te
 
 /**
  * The entry of the ufrag that `state.stun` points at and `state.digest` is of; its refusal says why it leads nowhere.
- * Below 0, a reason (`reasonOf`), when it is not worth a decode, or there is no budget or no place for one. Flows may
+ * Below 0, -1 minus a reason's number, when it is not worth a decode, or there is no budget or no place for one. Flows may
  * end, to make room.
  */
 export function resolveUfrag(state: RelayState, now: number, source: Address, bytes: Uint8Array): number {
@@ -58,13 +58,13 @@ function fallBack(state: RelayState, now: number, server: Address): number {
   return ufrag
 }
 
-/** Whether a ufrag leads to a cluster's relay that is elsewhere by now. */
-export function hasMoved({ clusters, upstreams, routes }: RelayState, ufrag: number): boolean {
+/** Whether a ufrag leads to a cluster's relay that is elsewhere by now; an address of ours is no such place. */
+export function hasMoved({ allowed, clusters, upstreams, routes }: RelayState, ufrag: number): boolean {
   const upstream = routes.words[ufrag + UFRAG_UPSTREAM]!
   if (upstream === 0) return false
   const cluster = upstreams.clusterOf(upstream)
   const relay = cluster < 0 ? undefined : clusters.relayOf(cluster)
-  return relay !== undefined && !upstreams.is(upstream, relay)
+  return relay !== undefined && !upstreams.is(upstream, relay) && !allowed.isOwn(relay)
 }
 
 /** Leads a ufrag to where its cluster's relay is now, if there is a place for that. */

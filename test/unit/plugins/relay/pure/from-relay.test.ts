@@ -207,6 +207,14 @@ describe('in front of other clusters', () => {
     assert.equal(relay.recover(RELAY_2, CLIENT, 2), false)
   })
 
+  test('a relay that is found at an address of ours stays where it was', () => {
+    relay.connect('abroad', RELAY_2)
+    relay.state.clusters.set(2, LOCALS[1]!)
+    for (const client of [CLIENT, '198.51.100.8:40000']) {
+      assert.deepEqual(relay.check('abroad', client), [RELAY_2], client)
+    }
+  })
+
   test('a call abroad is recovered to where its relay is now', () => {
     assert.equal(relay.recover('10.2.0.9:3490', CLIENT, 2), true)
     assert.deepEqual(relay.up(MEDIA), [RELAY_2])
