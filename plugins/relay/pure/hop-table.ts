@@ -13,7 +13,7 @@ import { ADDRESS_WORDS, getAddress, isAddress, putAddress } from './address-word
 import { HashIndex } from './hash-index.ts'
 
 /** Pairs at a time: sixteen ports of each relay, for each of its addresses. */
-const MAX_HOPS = 4_096
+export const MAX_HOPS = 4_096
 /** Pairs looked at for one without flows, when all places are taken. */
 const TRIES = 64
 const BUCKETS = 8_192

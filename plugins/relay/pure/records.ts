@@ -61,7 +61,7 @@ export const FLOW_HOME = 16
 export const FLOW_STATE = 3
 export const FLOW_UNCONFIRMED = 1
 export const FLOW_CONFIRMED = 2
-/** Public sockets that a key has room for. */
+/** Public sockets and previous hops, together, that a key has room for. */
 export const MAX_LOCALS = 1 << 14
 
 /** A route of a flow. */

@@ -58,7 +58,7 @@ export type SharedWords = Int32Array<SharedArrayBuffer>
 
 /**
  * New memory for so many flows, 1 to 1,048,576; the pages of it that nothing was written to cost nothing. `allocate`
- * gives zeroed bytes that begin at a multiple of four.
+ * gives zeroed bytes that begin at a multiple of eight.
  */
 export function relayMemory(maxFlows: number, allocate = plainMemory): SharedWords {
   if (!Number.isInteger(maxFlows) || maxFlows < 1 || maxFlows > MAX_FLOWS) {

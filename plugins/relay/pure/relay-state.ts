@@ -12,7 +12,7 @@ import { AllowedRoutes, type AllowedRoutesOptions } from './allowed-routes.ts'
 import { DecodeBudget } from './decode-budget.ts'
 import { FlowTable } from './flow-table.ts'
 import type { FlowView } from './flow-view.ts'
-import { HopTable } from './hop-table.ts'
+import { HopTable, MAX_HOPS } from './hop-table.ts'
 import { IDLE_UFRAGS } from './limits.ts'
 import { OtherClusters } from './other-clusters.ts'
 import { HEADER_IS_CHANGING, MAX_LOCALS } from './records.ts'
@@ -82,10 +82,11 @@ export interface RelayState {
  */
 export function relayState(options: RelayOptions, words = relayMemory(options.maxFlows)): RelayState {
   const memory = new RelayMemory(words)
-  if (memory.maxFlows !== options.maxFlows || options.locals.length > MAX_LOCALS) {
+  const maxSockets = MAX_LOCALS - MAX_HOPS
+  if (memory.maxFlows !== options.maxFlows || options.locals.length > maxSockets) {
     throw new EdgeError(
       'internal',
-      `this memory is for ${memory.maxFlows} flows and ${MAX_LOCALS} sockets, not ${options.maxFlows} and ${options.locals.length}`,
+      `this memory is for ${memory.maxFlows} flows and ${maxSockets} sockets, not ${options.maxFlows} and ${options.locals.length}`,
     )
   }
   memory.plant(options.seed)

@@ -111,7 +111,7 @@ function isRoute({ memory: { words }, routes, ufrags, upstreams }: RelayState, r
     const ufrag = routes.ufrag(route, place)
     if (!ufrags.pool.has(ufrag) || words[ufrag + UFRAG_STATE] === 0) continue
     const leads = words[ufrag + UFRAG_UPSTREAM]!
-    if ((leads === upstream || haveMoved(upstreams, leads, upstream)) && !known.includes(ufrag))
+    if ((leads === upstream || areOfOneCluster(upstreams, upstream, leads)) && !known.includes(ufrag))
       known.push(ufrag)
   }
   for (let place = 0; place < UFRAGS_PER_ROUTE; place++)
@@ -120,10 +120,10 @@ function isRoute({ memory: { words }, routes, ufrags, upstreams }: RelayState, r
   return known.length > 0 || routes.isRecovered(route)
 }
 
-/** Whether both are relays of one other cluster: a ufrag leads to where it is by now, a route to where it was. */
-function haveMoved(upstreams: Upstreams, ufrag: number, route: number): boolean {
-  const cluster = upstreams.clusterOf(route)
-  return cluster >= 0 && upstreams.pool.has(ufrag) && upstreams.clusterOf(ufrag) === cluster
+/** Whether both are upstreams of one other cluster: its relay has moved, and a ufrag follows it before a route does. */
+function areOfOneCluster(upstreams: Upstreams, known: number, other: number): boolean {
+  const cluster = upstreams.clusterOf(known)
+  return cluster >= 0 && upstreams.pool.has(other) && upstreams.clusterOf(other) === cluster
 }
 
 function chainFlows({ flows, memory: { words } }: RelayState, used: readonly number[]): void {

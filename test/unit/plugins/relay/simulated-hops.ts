@@ -5,8 +5,10 @@ import { type Address, parseCidr, SPP_LENGTH, writeSpp } from '../../../../core/
 import { fromRelay } from '../../../../plugins/relay/pure/from-relay.ts'
 import { at, CLIENT, type Outcome, type SimulatedRelay } from './simulated-relay.ts'
 
-/** Where those relays are, two ports of one of them, and what its clients send to. */
-export const TRUSTED = [parseCidr('10.9.0.0/16')!]
+/** Where those relays are. */
+const TRUSTED = [parseCidr('10.9.0.0/16')!]
+
+/** Two ports of one of them, and what its clients send to. */
 export const GLOBAL = at('10.9.0.1:3500')
 export const OTHER_PORT = at('10.9.0.1:3501')
 export const VIP = at('203.0.113.99:3478')
