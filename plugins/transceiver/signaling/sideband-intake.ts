@@ -64,7 +64,7 @@ export class SidebandIntake {
 
   #takeWaiting(): void {
     this.#timer = undefined
-    while (!this.#timer && !this.#isOver) {
+    while (!this.#timer) {
       const said = this.#waiting.shift()
       if (!said) break
       this.#take(said)

@@ -12,8 +12,11 @@ import {
 } from '../../../../../plugins/transceiver/packet-budget.ts'
 import { SidebandIntake } from '../../../../../plugins/transceiver/signaling/sideband-intake.ts'
 
-/** Both ends of a WebSocket, and what is heard of one; closed with the test. `spend` as a budget's. */
-async function pair(t: TestContext, spend: PacketBudget['spend']) {
+/**
+ * Both ends of a WebSocket, and what is heard of one; closed with the test. `spend` as a budget's; `onHeard` is told how
+ * much was heard.
+ */
+async function pair(t: TestContext, spend: PacketBudget['spend'], onHeard?: (count: number) => void) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', allowSynchronousEvents: false })
   await once(server, 'listening')
   const address = server.address()
@@ -24,7 +27,10 @@ async function pair(t: TestContext, spend: PacketBudget['spend']) {
   await connected
   assert.ok(socket)
   const heard: (string | undefined)[] = []
-  const intake = new SidebandIntake(socket, { spend }, (text) => heard.push(text))
+  const intake = new SidebandIntake(socket, { spend }, (text) => {
+    heard.push(text)
+    onHeard?.(heard.length)
+  })
   t.after(() => {
     intake.stop()
     client.terminate()
@@ -83,6 +89,33 @@ test('one that is stopped is not heard any more, and its close gets through', as
   intake.stop()
   intake.stop()
   assert.equal((await closed)[0], 4000)
+  assert.deepEqual(heard, ['0'])
+})
+
+test('one that is stopped by what it says is not heard to the end of what waits', async (t) => {
+  let spent = 0
+  const rig = await pair(
+    t,
+    () => (++spent === 1 ? 30 : 0),
+    (count) => {
+      if (count === 10) rig.intake.stop()
+    },
+  )
+  const { client, socket, heard } = rig
+  for (const text of numbered(500)) client.send(text)
+  client.close(4000, 'enough')
+  assert.equal((await once(socket, 'close'))[0], 4000)
+  assert.deepEqual(heard, numbered(10))
+})
+
+test('one that we close is not heard while its other end does not know', async (t) => {
+  const { client, socket, heard } = await pair(t, () => 0)
+  client.send('0')
+  await eventually('it is heard', () => heard.length === 1)
+  const closed = once(socket, 'close')
+  socket.close()
+  client.send('1')
+  await closed
   assert.deepEqual(heard, ['0'])
 })
 
