@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { Address, type RecoveryStore, type RoutingCodec } from '../../core/index.ts'
+import {
+  Address,
+  parseAddress,
+  type Recovered,
+  type RecoveryStore,
+  type RoutingCodec,
+} from '../../core/index.ts'
 import { eventually } from '../../core/testing/check.ts'
 import { SealedCodec } from '../../plugins/routing-codec/sealed/codec.ts'
 import { EchoRig } from './support/echo-rig.ts'
@@ -85,6 +91,46 @@ describe('a relay in a thread', THREADS[0]!.needs, () => {
     assert.equal(rig.relay.workers[0]!.thread!.restarts, 2)
     other.check()
     await eventually('the other is served too', () => other.answers === 1)
+  })
+
+  test('is not told what was found for the one before it', async () => {
+    const asked: ((found: Recovered | undefined) => void)[] = []
+    const store: RecoveryStore = {
+      remember: () => {},
+      forget: () => {},
+      recall: () => new Promise((resolve) => asked.push(resolve)),
+    }
+    await using rig = await EchoRig.open(THREADS[0]!, { ...ROUTED, recovery: store })
+    const { counters } = rig.relay.recovery!
+    const thread = rig.relay.workers[0]!.thread!
+    const known = await rig.client()
+    const session = Buffer.alloc(8, 1)
+    const elsewhere = parseAddress('127.0.0.1:9')!
+    const over = (): number => counters.hit + counters.miss + counters.refused + counters.failed
+    // A look-up is given up after a second, and a thread may take longer to start.
+    for (let tries = 1; tries <= 10; tries++) {
+      const { failed } = counters
+      asked.length = 0
+      const [one, other] = [await rig.client(false), await rig.client(false)]
+      one.talk(1)
+      await eventually('one is asked for', () => asked.length === 1)
+      // By then the thread is through with what asked: its successor would ask again.
+      known.talk(1)
+      await known.whole()
+      await thread.kill()
+      await eventually('the thread is replaced', () => thread.restarts === tries, 10_000)
+      other.talk(1)
+      await eventually('the other is asked for', () => asked.length === 2, 10_000)
+      asked[0]!({ cluster: 1, transceiver: elsewhere, session })
+      await eventually('the first look-up is over', () => over() === 2 * tries - 1)
+      asked[1]!({ cluster: 1, transceiver: rig.transceiver, session })
+      await eventually('both are', () => over() === 2 * tries)
+      if (counters.failed > failed) continue
+      other.talk(20)
+      await eventually('all but the first came back', () => other.received === 20)
+      return
+    }
+    assert.fail('this machine did not replace a thread within a second, ten times')
   })
 
   test('hears of new keys while packets flow, and loses none', async () => {

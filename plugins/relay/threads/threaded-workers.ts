@@ -176,13 +176,17 @@ class ThreadedWorker implements RelayWorker {
   async #lookUp(id: number, local: number, text: string): Promise<void> {
     const client = parseAddress(text)
     if (client === undefined) return
+    const { restarts } = this.#supervisor
+    // The numbers that a thread asks by are its successor's too, for other clients.
+    const isGone = (): boolean => this.#supervisor.restarts !== restarts
     let isAnswered = false
     const pauseMs = await this.#parts.recovery?.lookUp(this.state.hops.placeOf(local), client, (found) => {
+      if (isGone()) return false
       const isUsed = this.#use(id, found)
       isAnswered = true
       return isUsed
     })
-    if (!isAnswered) this.#say({ type: 'found', id, found: undefined, pauseMs: pauseMs ?? 0 })
+    if (!isAnswered && !isGone()) this.#say({ type: 'found', id, found: undefined, pauseMs: pauseMs ?? 0 })
   }
 
   #use(id: number, { cluster, transceiver, session }: Recovered): Promise<boolean> {
