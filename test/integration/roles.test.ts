@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,17 +13,9 @@ import { eventually } from '../../core/testing/check.ts'
 import { TestClient } from '../peers/client.ts'
 import { ROOT } from '../peers/edge.ts'
 import { advertising, type EdgeProcess, roleFile, sharedSecrets, startRole } from '../peers/edge-processes.ts'
+import { freePort } from '../peers/free-port.ts'
 import { hangUpAt, postTo } from '../peers/signaling.ts'
 import { Conversation } from './support/conversation.ts'
-
-/** A UDP port that is free just now. */
-async function freePort(): Promise<string> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  socket.close()
-  return String(port)
-}
 
 /** Talks for half a second in each call, all at once; no packet may be missing. */
 async function assertAllTalk(clients: readonly TestClient[]): Promise<void> {
@@ -94,7 +85,7 @@ describe('the README', () => {
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
     const commands = /## Run the roles apart[\s\S]*?```\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
     assert.equal(commands.trim().split('\n').length, 3)
-    const port = await freePort()
+    const port = String(await freePort())
     // The ports alone are the test's, so that it meets nobody else's.
     const env = {
       ...process.env,

@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../../core/testing/check.ts'
+import { freePort } from '../peers/free-port.ts'
 
 /** A span as Jaeger's `/api/traces/{id}` has it; times in microseconds. */
 export interface JaegerSpan {
@@ -47,14 +47,14 @@ export class Jaeger implements AsyncDisposable {
 
   /** Starts the program and waits until its API answers. */
   static async start(program: string): Promise<Jaeger> {
-    const [query, grpc, otlp] = await freePorts(3)
+    const [query, grpc, otlp] = [await freePort(), await freePort(), await freePort()]
     const folder = await mkdtemp(join(tmpdir(), 'earshot-jaeger-'))
     const file = join(folder, 'jaeger.yaml')
-    await writeFile(file, config(query!, grpc!, otlp!))
+    await writeFile(file, config(query, grpc, otlp))
     const child = spawn(program, ['--config', file], { stdio: ['ignore', 'ignore', 'pipe'] })
     const said: string[] = []
     child.stderr?.on('data', (text) => said.push(String(text)))
-    const jaeger = new Jaeger(child, folder, query!, otlp!)
+    const jaeger = new Jaeger(child, folder, query, otlp)
     try {
       await eventually('Jaeger answers', () => jaeger.#answers(), 30_000)
     } catch (error) {
@@ -96,16 +96,6 @@ export class Jaeger implements AsyncDisposable {
     const response = await fetch(`${this.#query}/api/services`).catch(() => undefined)
     return response?.ok ?? false
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  return servers.map((server) => {
-    const bound = server.address()
-    server.close()
-    return bound !== null && typeof bound === 'object' ? bound.port : 0
-  })
 }
 
 const config = (query: number, grpc: number, otlp: number): string => `

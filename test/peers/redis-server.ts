@@ -6,13 +6,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { Redis } from 'ioredis'
 import { findProgram } from '../needs.ts'
+import { freePort } from './free-port.ts'
 import type { RedisTlsFiles } from './redis-tls.ts'
 
 const START_WITHIN_MS = 20_000
@@ -42,17 +42,6 @@ const running = new Set<Child>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
-
-/** A port of 127.0.0.1 that nobody has just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the probe has no port')
-  return address.port
-}
 
 /** One redis-server. */
 export class RedisServer implements AsyncDisposable {

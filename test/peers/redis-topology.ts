@@ -1,7 +1,8 @@
 /** Redis as it is run for availability: a master and its replica under sentinels, and a cluster of three masters. */
 
 import { eventually } from '../../core/testing/check.ts'
-import { freePort, RedisServer } from './redis-server.ts'
+import { freePort } from './free-port.ts'
+import { RedisServer } from './redis-server.ts'
 import type { RedisTlsFiles } from './redis-tls.ts'
 
 /** What the sentinels call the master. */

@@ -1,10 +1,10 @@
 /** A server under measurement, in a process of its own, as its driver sees it. */
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Address, parseAddress } from '../../../core/index.ts'
+import { freePort } from '../../peers/free-port.ts'
 import type { Post } from '../../peers/signaling.ts'
 import { postTo } from '../../peers/signaling.ts'
 import type { Ready, Reply, Request, Usage } from './server-protocol.ts'
@@ -34,6 +34,7 @@ export class ServerProcess implements AsyncDisposable {
   /** Starts one. `execArgv` are more options for its Node. */
   static async start(kind: ServerKind, execArgv: readonly string[] = []): Promise<ServerProcess> {
     const file = kind === 'libdatachannel' ? 'libdatachannel-server.ts' : 'edge-server.ts'
+    // libdatachannel takes no port 0 for a shared socket.
     const argument =
       kind === 'libdatachannel' ? String(await freePort()) : kind === 'edge' ? 'direct' : 'relay'
     const child = fork(join(import.meta.dirname, file), [argument], {
@@ -100,14 +101,4 @@ export class ServerProcess implements AsyncDisposable {
     this.#child.send(request)
     return promise
   }
-}
-
-/** A port that was free a moment ago: libdatachannel takes no port 0 for a shared socket. */
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4')
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  socket.close()
-  return port
 }

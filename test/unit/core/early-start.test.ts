@@ -13,20 +13,13 @@ import { batchedEngine } from '../../../core/udp/batched-engine.ts'
 import { closeEarlySockets } from '../../../core/udp/early-sockets.ts'
 import { Address } from '../../../core/wire/address.ts'
 import { earlyAddresses } from '../../../plugins/relay/early.ts'
+import { freePort } from '../../peers/free-port.ts'
 
 const RELAY = new URL('../../../plugins/relay/index.ts', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'earshot-early-'))
 const engine = batchedEngine()
 after(() => rmSync(folder, { recursive: true, force: true }))
 afterEach(closeEarlySockets)
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  socket.close()
-  return port
-}
 
 function config(content: unknown): string {
   const file = join(folder, 'edge.config.json')

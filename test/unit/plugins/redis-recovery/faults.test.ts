@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { eventually } from '../../../../core/testing/check.ts'
 import { skipWithout } from '../../../needs.ts'
-import { freePort, RedisServer } from '../../../peers/redis-server.ts'
+import { freePort } from '../../../peers/free-port.ts'
+import { RedisServer } from '../../../peers/redis-server.ts'
 import { ADVERTISED, CLIENT, nth, type Rig, route, startStore } from './rig.ts'
 
 const skip = skipWithout('redis')
