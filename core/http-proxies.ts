@@ -2,14 +2,14 @@
 
 import type { FastifyRequest } from 'fastify'
 import { type Address, parseAddress, toAddress } from './wire/address.ts'
-import { inCidrs, parseCidr } from './wire/cidr.ts'
+import { inCidrs, parseCidrs } from './wire/cidr.ts'
 
 /**
  * Tells whether a hop is a proxy that is believed, for Fastify's `trustProxy`; false, for a listener that believes nobody,
  * where none is listed. `proxies` are CIDRs that were checked.
  */
 export function proxyMatcher(proxies: readonly string[]): ((hop: string) => boolean) | false {
-  const ranges = proxies.map(parseCidr).filter((range) => range !== undefined)
+  const ranges = parseCidrs(proxies)
   if (ranges.length === 0) return false
   return (hop) => {
     const address = hopAddress(hop)

@@ -1,10 +1,11 @@
 /** Reads JSON that somebody else wrote. Pure and total. */
 
+import { isObject } from './config/pointer.ts'
 import type { JsonObject } from './contracts/inference-bridge.ts'
 
 /** Whether a value out of JSON is an object, neither null nor a list. */
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(value)
 }
 
 /** The JSON object that a text is; undefined for any other text. */
