@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
-import { HopTable } from '../../../../../plugins/relay/pure/hop-table.ts'
+import { HopTable, MAX_HOPS } from '../../../../../plugins/relay/pure/hop-table.ts'
 import { at, LOCALS } from '../simulated-relay.ts'
 
 const RELAY = at('10.8.0.1:3500')
 const VIP = at('203.0.113.99:3478')
-const MAX_HOPS = 4_096
 
 let memory: SharedArrayBuffer
 let table: HopTable
