@@ -33,7 +33,7 @@ export async function tlsFiles({ url, tls }: RedisOptions): Promise<TlsFiles | u
   return tls || url?.startsWith('rediss:') ? TlsFiles.load(tls ?? {}) : undefined
 }
 
-/** Makes it. */
+/** Makes a client as the options say; it connects when it is told to. */
 export function createClient(options: RedisOptions, files: TlsFiles | undefined): Client {
   const tls = files?.settings
   const wait = (times: number): number => backOff(times, Math.random())
