@@ -108,7 +108,7 @@ class Start {
       const lookUps = recovery && new LocalLookUps(state, recovery, this.#seed)
       return {
         state,
-        events: { ...listener, onUnknownClient: (...at) => lookUps?.ask(...at) },
+        events: { ...listener, onUnknownClient: (now, local, client) => lookUps?.ask(now, local, client) },
       }
     })
     return this.#relay([worker], around)
