@@ -147,19 +147,21 @@ describe('a flood of messages', () => {
   })
 })
 
-it('a flood of pings takes its turns as well', async () => {
-  const { ours, theirs } = await connected()
-  let done = 0
-  ours.on('ping', () => {
-    work(1)
-    done++
+for (const kind of ['ping', 'pong'] as const) {
+  it(`a flood of ${kind}s takes its turns as well`, async () => {
+    const { ours, theirs } = await connected()
+    let done = 0
+    ours.on(kind, () => {
+      work(1)
+      done++
+    })
+    theirs.send('x')
+    for (let n = 0; n < 50; n++) theirs[kind]()
+    ours.resume()
+    const { most } = await turnsUntil(
+      () => done === 50,
+      () => done,
+    )
+    assert.ok(most <= 10, `${most} in a turn`)
   })
-  theirs.send('x')
-  for (let n = 0; n < 50; n++) theirs.ping()
-  ours.resume()
-  const { most } = await turnsUntil(
-    () => done === 50,
-    () => done,
-  )
-  assert.ok(most <= 10, `${most} in a turn`)
-})
+}

@@ -116,6 +116,28 @@ describe('a later offer', () => {
     })
   }
 
+  const lines: readonly [what: string, line: string, instead: string][] = [
+    ['the audio', 'a=rtcp-mux\r\n', ''],
+    ['the audio', 'a=extmap:1 ', 'a=extmap:2 '],
+    ['the audio', 'telephone-event/48000', 'telephone-event/8000'],
+    ['the data channel', 'a=sctp-port:5000', 'a=sctp-port:5001'],
+    ['the data channel', 'a=max-message-size:262144', 'a=max-message-size:1024'],
+  ]
+  for (const [what, line, instead] of lines) {
+    it(`may not change ${what}: ${line.trim()}`, () => {
+      const text = writeOffer({ ...OFFER, ...randomCredentials() })
+      assert.ok(text.includes(line))
+      const isRefused = refusal('not_implemented', new RegExp(`changes ${what}`))
+      assert.throws(() => begun().answer(text.replace(line, instead)), isRefused)
+    })
+  }
+
+  it('may not change what shares one transport', () => {
+    const first = { ...OFFER, data: false }
+    const text = writeOffer({ ...first, ...randomCredentials() }).replace('a=group:BUNDLE 0\r\n', '')
+    assert.throws(() => begun(first).answer(text), refusal('not_implemented', /changes what shares one/))
+  })
+
   it('that is none, or without audio, is refused as a first one is', () => {
     const { answer, count } = begun()
     assert.throws(() => answer('hello'), refusal('invalid_sdp', /./))
