@@ -13,8 +13,13 @@ import type { Report } from './messages.ts'
 const LOOK_MS = 250
 const LOOKS = 12
 
-/** A thread must run by then: before the host gives the start up. */
+/**
+ * A thread must run by then: before the host gives the start up. A successor has as long, since it has more to do: what
+ * its predecessor left half done may be a large table.
+ */
 const START_MS = 8_000
+
+const START_LOOKS = START_MS / LOOK_MS
 
 /** A thread that lived so long was no failure from the start. */
 const SOUND_MS = 10_000
@@ -47,6 +52,7 @@ export class Supervisor {
   #isClosing = false
   #beat = -1
   #looks = 0
+  #runs = false
   #looker: NodeJS.Timeout | undefined
   #respawn: NodeJS.Timeout | undefined
 
@@ -103,7 +109,11 @@ export class Supervisor {
     this.#worker = worker
     this.#beat = -1
     this.#looks = 0
-    worker.on('message', (report: Report) => this.#care.onReport(report))
+    this.#runs = false
+    worker.on('message', (report: Report) => {
+      if (report.type === 'runs') this.#isRunning()
+      this.#care.onReport(report)
+    })
     worker.on('error', (err: unknown) => {
       if (!this.#isClosing) this.#log.error({ err }, `${this.#name} failed`)
     })
@@ -119,11 +129,30 @@ export class Supervisor {
     if (this.#isClosing || this.#looker === undefined) return
     this.restarts++
     this.#failures = livedMs >= SOUND_MS ? 0 : this.#failures + 1
-    const late = this.#failures - AT_ONCE
-    const pause = late <= 0 ? 0 : FIRST_PAUSE_MS * 2 ** (late - 1)
     this.#log.warn({ livedMs: Math.round(livedMs) }, `${this.#name} has ended and is replaced`)
-    if (pause === 0) this.#spawn()
-    else this.#respawn = setTimeout(() => this.#spawn(), Math.min(pause, LONGEST_PAUSE_MS))
+    if (this.#failures <= AT_ONCE) this.#trySpawn()
+    else this.#spawnLater()
+  }
+
+  /** Where there is no room for a thread just now, there may be later. */
+  #trySpawn(): void {
+    try {
+      this.#spawn()
+    } catch (err) {
+      this.#failures = Math.max(this.#failures, AT_ONCE) + 1
+      this.#log.error({ err }, `${this.#name} cannot be started, and is tried again`)
+      this.#spawnLater()
+    }
+  }
+
+  #spawnLater(): void {
+    const pause = FIRST_PAUSE_MS * 2 ** (this.#failures - AT_ONCE - 1)
+    this.#respawn = setTimeout(() => this.#trySpawn(), Math.min(pause, LONGEST_PAUSE_MS))
+  }
+
+  #isRunning(): void {
+    this.#runs = true
+    this.#looks = 0
   }
 
   /** By looks and not by time: while this thread stands still itself it sees nobody. */
@@ -131,7 +160,7 @@ export class Supervisor {
     const { beat } = this.#control.words
     this.#looks = beat === this.#beat ? this.#looks + 1 : 0
     this.#beat = beat
-    if (this.#worker === undefined || this.#looks < LOOKS) return
+    if (this.#worker === undefined || this.#looks < (this.#runs ? LOOKS : START_LOOKS)) return
     this.#looks = -LOOKS * 2
     this.#log.error(`${this.#name} stands still and is ended`)
     void this.#worker.terminate()
