@@ -6,16 +6,11 @@ import type { ConfigProblem } from './problem.ts'
 import { asSchema, type Schema } from './schema.ts'
 import { hintFor, suggest } from './suggest.ts'
 
-/** One problem for each thing that is wrong; `base` goes in front of every pointer. */
-export function explainAll(errors: readonly ErrorObject[], base: string): ConfigProblem[] {
-  return settleUnions(errors).map((error) => explain(error, base))
-}
-
 /**
  * A union fails once by itself and once for each branch. What is kept: the errors inside the branch that was meant,
  * or the union's own when no branch is near.
  */
-function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
+export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf').sort(byDepth)
   let left = [...errors]
   for (const union of unions) {
@@ -24,9 +19,18 @@ function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
     const meant = bestBranch(union, inside)
     const drop = new Set<ErrorObject>(meant ? [...inside, union] : inside)
     for (const error of meant ?? []) drop.delete(error)
-    left = left.filter((error) => !drop.has(error))
+    left = left.filter((error) => !drop.has(error)).map((error) => described(error, union))
   }
   return left
+}
+
+/** What a union's branch does not say of itself, the union says. */
+function described(error: ErrorObject, union: ErrorObject): ErrorObject {
+  const isOwn =
+    error.instancePath === union.instancePath && error.schemaPath.startsWith(`${union.schemaPath}/`)
+  if (!isOwn || error.keyword === 'anyOf') return error
+  const { description } = asSchema(union.parentSchema)
+  return { ...error, parentSchema: { description, ...error.parentSchema } }
 }
 
 const byDepth = (a: ErrorObject, b: ErrorObject): number => a.schemaPath.length - b.schemaPath.length
@@ -52,7 +56,8 @@ function score(union: ErrorObject, errors: readonly ErrorObject[]): number {
   }, 0)
 }
 
-function explain(error: ErrorObject, base: string): ConfigProblem {
+/** One thing that is wrong, in words; `base` goes in front of its pointer. */
+export function explain(error: ErrorObject, base: string): ConfigProblem {
   const at = base + error.instancePath
   const schema = asSchema(error.parentSchema)
   switch (error.keyword) {

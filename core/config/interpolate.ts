@@ -74,7 +74,11 @@ class Filler {
       return content
     } catch (cause) {
       const reason = isObject(cause) && typeof cause.code === 'string' ? ` (${cause.code})` : ''
-      return this.#fail(pointer, `file ${path} cannot be read${reason}`)
+      return this.#fail(
+        pointer,
+        `file ${path} cannot be read${reason}`,
+        'paths are relative to the config file',
+      )
     }
   }
 

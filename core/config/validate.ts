@@ -1,7 +1,7 @@
 /** Checks a value against a TypeBox schema: fills defaults, reads filled-in text as the schema's type. No I/O. */
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { explainAll } from './explain.ts'
+import { explain, settleUnions } from './explain.ts'
 import type { Filled } from './interpolate.ts'
 import { replaceAt, valueAt } from './pointer.ts'
 import type { ConfigProblem } from './problem.ts'
@@ -37,10 +37,10 @@ export function validate(
   const check = new Ajv(SETTINGS).compile(asSchema(closed(schema)))
   const complete = withDefaults(asSchema(schema), value)
   const all = run(check, complete, base, filled)
-  const errors = all.filter((error) => !leftOut(error, base, filled.missing))
+  const errors = settleUnions(all).filter((error) => !leftOut(error, base, filled.missing))
   return {
     value: complete,
-    problems: explainAll(errors, base).map((one) => withSource(one, filled)),
+    problems: errors.map((error) => withSource(explain(error, base), filled)),
     broken: all
       .filter(({ keyword }) => !HARMLESS.includes(keyword))
       .map((error) => base + error.instancePath),

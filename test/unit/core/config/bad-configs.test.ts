@@ -228,7 +228,22 @@ edge.config.json:3:3 /plugins/phone/options/lines
 edge.config.json:4:3 /plugins/phone/options/mode
     must be one of "strict", "open"
 edge.config.json:5:3 /plugins/phone/options/secret
-    file none.txt cannot be read (ENOENT)`,
+    file none.txt cannot be read (ENOENT)
+    paths are relative to the config file`,
+  },
+  {
+    name: 'a missing variable inside one of several shapes',
+    config: phone(`{ "listen": "here", "ring": { "type": "bell", "count": "\${COUNT}" } }`),
+    prints: `edge.config.json:1:119 /plugins/phone/options/ring/count
+    environment variable COUNT is not set
+    set it, or write \${COUNT:-default}`,
+  },
+  {
+    name: 'a number that is out of range, where text is right too',
+    config: phone(`{ "listen": "here", "volume": 12 }`),
+    prints: `edge.config.json:1:93 /plugins/phone/options/volume
+    must be 11 or less
+    how loud it rings`,
   },
   {
     name: 'a variable that is empty',

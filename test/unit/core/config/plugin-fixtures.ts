@@ -25,6 +25,9 @@ const FILES: Readonly<Record<string, string>> = {
         Type.Object({ type: Type.Literal('bell'), count: Type.Integer() }),
         Type.Object({ type: Type.Literal('tone'), hertz: Type.Number({ default: 440 }) }),
       ])),
+      volume: Type.Optional(Type.Union([Type.Literal('auto'), Type.Integer({ maximum: 11 })], {
+        description: 'how loud it rings',
+      })),
     }),
     check: ({ listen, secret }) => [
       ...(listen === 'nowhere' ? [{ pointer: '/listen', message: 'nobody calls nowhere', hint: 'name a place' }] : []),
