@@ -179,6 +179,19 @@ describe('a link ends', () => {
     await assert.rejects(held, isFault('bridge_timeout', /sign of life/))
   })
 
+  it('not for silence while it is paused, since nothing is heard then; in order all the same', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const it = link()
+    const held = it.hold(call.signal, [])
+    const closed = once(ours, 'close')
+    it.pause()
+    t.mock.timers.tick(10 * PATIENCE.idleTimeoutMs)
+    assert.equal(it.isOver, false)
+    it.end()
+    await held
+    assert.equal((await closed)[0], 1000, 'the backend’s answer to the close was read')
+  })
+
   it('by force where the backend does not answer the close', async () => {
     theirs.pause()
     const it = link()
