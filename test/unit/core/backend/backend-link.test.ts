@@ -187,9 +187,14 @@ describe('a link ends', () => {
     it.pause()
     t.mock.timers.tick(10 * PATIENCE.idleTimeoutMs)
     assert.equal(it.isOver, false)
+    for (let n = 0; n < 20; n++) theirs.send('x'.repeat(60_000))
     it.end()
     await held
-    assert.equal((await closed)[0], 1000, 'the backend’s answer to the close was read')
+    assert.equal(
+      (await closed)[0],
+      1000,
+      'the backend’s answer to the close was read, behind all that waited',
+    )
   })
 
   it('by force where the backend does not answer the close', async () => {
