@@ -45,7 +45,10 @@ function decide(
   const fault = answering.read(bytes, start, end, client, proxy)
   if (fault !== undefined) return fault
   if (!state.allowed.isClient(client)) return 'bad_source'
-  const local = hopOf(state, source, proxy)
+  const known = state.hops.find(source, proxy)
+  // Not from us: what is answered would come back to us, as a client's.
+  if (known < 0 && state.allowed.isOwn(source)) return 'untrusted_relay'
+  const local = known < 0 ? addHop(state, source, proxy) : known
   if (local < 0) return 'table_full'
   const payload = start + answering.length
   into.local = local
@@ -54,10 +57,8 @@ function decide(
   return decideOnClient(state, now, local, into.client, bytes, payload, end, into)
 }
 
-/** The number of a previous hop, -1 when there is no place for one more. */
-function hopOf({ hops, memory }: RelayState, relay: Address, proxy: Address): number {
-  const known = hops.find(relay, proxy)
-  if (known >= 0) return known
+/** The number of a previous hop that is new, -1 when there is no place for one more. */
+function addHop({ hops, memory }: RelayState, relay: Address, proxy: Address): number {
   changing(memory)
   return hops.add(relay, proxy)
 }

@@ -11,13 +11,14 @@
 import { Address } from '../../../core/index.ts'
 import { ADDRESS_WORDS, getAddress, isAddress, putAddress } from './address-words.ts'
 import { HashIndex } from './hash-index.ts'
+import { DISCARD_PREFIX, nameOf } from './hop-names.ts'
+import { HopShares } from './hop-shares.ts'
 
 /** Pairs at a time: sixteen ports of each relay, for each of its addresses. */
 export const MAX_HOPS = 4_096
 /** Pairs looked at for one without flows, when all places are taken. */
 const TRIES = 64
 const BUCKETS = 8_192
-const DISCARD_PREFIX = 0x0100_0000
 
 /** The header's words: places that were ever taken, and pairs that there have been. */
 const TAKEN = 0
@@ -64,6 +65,8 @@ export class HopTable {
   readonly #index: HashIndex
   readonly #hops: (Hop | undefined)[] = []
   readonly #scratch = new Address()
+  readonly #other = new Address()
+  readonly #shares = new HopShares()
   #hand = 0
 
   /** New memory; what of it nothing was written to costs nothing. */
@@ -78,6 +81,7 @@ export class HopTable {
     this.#words = new Int32Array(memory)
     const start = HEADER_WORDS + MAX_HOPS * HOP_WORDS
     this.#index = new HashIndex(this.#words, { start, mask: BUCKETS - 1 }, NEXT)
+    this.#share()
   }
 
   /** Places that were ever taken. */
@@ -96,20 +100,25 @@ export class HopTable {
     return at !== 0 && this.#is(at, relay, proxy) ? this.#numberOf(at) : -1
   }
 
-  /** Gives a pair that has none a number; -1 when every place has flows. A change, as `changing` says. */
+  /**
+   * Gives a pair that has none a number; -1 when every place that its relay may have has flows. A change, as `changing`
+   * says.
+   */
   add(relay: Address, proxy: Address): number {
     const words = this.#words
     const name = nameOf(relay, proxy, this.#scratch)
-    // Two pairs of one name do not happen by chance, and only a relay that is trusted could look for them.
-    if (this.#named(name) !== 0) return -1
-    const at = this.#place()
+    const named = this.#named(name)
+    // Two pairs of one name do not happen by chance, and a relay that looks for them finds its own.
+    if (named !== 0 && !this.#forget(named)) return -1
+    const at = this.#place(relay)
     if (at === 0) return -1
     putAddress(words, at + RELAY, relay)
     putAddress(words, at + PROXY, proxy)
     words[at + HIGH] = name.w2
     words[at + LOW] = name.w3
-    words[at + PAIR] = words[PAIRS] = words[PAIRS]! + 1
+    words[at + PAIR] = words[PAIRS] = (words[PAIRS]! + 1) | 0 || 1
     this.#index.add(name.w3, at)
+    this.#shares.take(relay)
     return this.#numberOf(at)
   }
 
@@ -157,6 +166,7 @@ export class HopTable {
       if (words[at + PAIR] !== 0) this.#index.add(words[at + LOW]!, at)
     }
     for (const local of locals) this.began(local)
+    this.#share()
   }
 
   /** Its record of a name, or 0. */
@@ -193,33 +203,48 @@ export class HopTable {
     return hop
   }
 
-  /** A record without flows: a new one, or one whose pair is forgotten; 0 when there is none. */
-  #place(): number {
+  /** A record without flows: a new one, or one whose pair is forgotten; 0 when there is none for this relay. */
+  #place(relay: Address): number {
     const { taken } = this
-    if (taken < MAX_HOPS) {
+    const isUsedUp = this.#shares.isUsedUp(relay)
+    if (taken < MAX_HOPS && !isUsedUp) {
       this.#words[TAKEN] = taken + 1
       return this.#at(this.base + taken)
     }
     for (let i = 0; i < TRIES; i++) {
-      this.#hand = (this.#hand + 1) % MAX_HOPS
+      this.#hand = (this.#hand + 1) % taken
       const at = this.#at(this.base + this.#hand)
-      if (this.#words[at + FLOWS]! > 0) continue
-      this.#forget(at)
-      return at
+      if (!(isUsedUp && !this.#isOf(at, relay)) && this.#forget(at)) return at
     }
     return 0
   }
 
-  #forget(at: number): void {
+  /** Whether a record's pair is of a relay that has one share with this one. */
+  #isOf(at: number, relay: Address): boolean {
+    return this.#words[at + PAIR] !== 0 && this.#shares.isOne(this.#relayAt(at), relay)
+  }
+
+  #relayAt(at: number): Address {
+    return getAddress(this.#words, at + RELAY, this.#other)
+  }
+
+  /** Forgets a record's pair, if there is one; false when it has flows. */
+  #forget(at: number): boolean {
     const words = this.#words
-    if (words[at + PAIR] === 0) return
+    if (words[at + FLOWS]! > 0) return false
+    if (words[at + PAIR] === 0) return true
     this.#index.remove(words[at + LOW]!, at)
     words[at + PAIR] = 0
+    this.#shares.give(this.#relayAt(at))
+    return true
   }
-}
 
-function nameOf(relay: Address, proxy: Address, into: Address): Address {
-  const high = proxy.hash(relay.hash(0x5bd1e995))
-  const low = relay.hash(proxy.hash(0x1b873593) ^ high)
-  return into.set(DISCARD_PREFIX, 0, high, low, relay.port)
+  /** Counts anew what each relay has. */
+  #share(): void {
+    this.#shares.clear()
+    for (let place = 0; place < this.taken; place++) {
+      const at = this.#at(this.base + place)
+      if (this.#words[at + PAIR] !== 0) this.#shares.take(this.#relayAt(at))
+    }
+  }
 }

@@ -67,6 +67,8 @@ export class SimulatedRelay {
       cidrs?: string[]
       framing?: Framing
       clusters?: number[]
+      /** More sockets of ours. */
+      own?: Address[]
       fallback?: string
       onFlowEnd?(flow: FlowView): void
       /** Of a relay with several workers: this one's memory, and then the others'. */
@@ -88,7 +90,7 @@ export class SimulatedRelay {
       cluster: 1,
       cidrs: options.cidrs ?? ['10.0.0.0/24'],
       ports: { first: 3479, last: 3490 },
-      own: [...LOCALS, UPSTREAM],
+      own: [...LOCALS, UPSTREAM, ...(options.own ?? [])],
       clusters: new OtherClusters(options.clusters),
       hops: new HopTable(LOCALS, this.#hops),
       ...(options.fallback ? { fallback: at(options.fallback) } : {}),

@@ -22,10 +22,12 @@ import {
 } from '../simulated-relay.ts'
 
 const RELAY_2 = '10.2.0.4:3490'
+/** A socket of ours, where relays are. */
+const OURS = at('10.9.0.4:3490')
 
 let relay: SimulatedRelay
 beforeEach(() => {
-  relay = new SimulatedRelay({ clusters: [2, 3] })
+  relay = new SimulatedRelay({ clusters: [2, 3], own: [OURS] })
   relay.issue('call1', T1)
   relay.issue('call2', T2)
   relay.issue('abroad', '10.2.0.1:3479', 2)
@@ -109,6 +111,8 @@ describe('in the cluster of the call', () => {
 
   test('what is not from a listed relay, not framed, nested, or has no client is dropped', () => {
     assert.equal(across(request('call1'), at('10.8.0.1:3500')), 'untrusted_relay')
+    assert.equal(across(request('call1'), OURS), 'untrusted_relay')
+    assert.equal(relay.state.hops.taken, 0)
     assert.equal(fromHop(relay, request('call1')), 'bad_frame')
     assert.equal(across(framed(MEDIA)), 'framing')
     assert.equal(across(Buffer.alloc(0)), 'empty')
