@@ -5,11 +5,8 @@
  */
 
 import type { Address, Datagram, ThreadSocket, ThreadUdp, UdpEngine, UdpPort } from '../../core/index.ts'
-import type { ClusterOptions } from './cluster-options.ts'
+import { type ClusterOptions, SPREAD } from './cluster-options.ts'
 import { behind, known, OpenSockets, openGroup } from './open-sockets.ts'
-
-/** Ports that datagrams to relays are spread over: one 4-tuple lands on one worker there. */
-const SPREAD = 16
 
 /** A worker's sockets between relays. */
 export interface ClusterSockets<S> {

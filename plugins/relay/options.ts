@@ -1,6 +1,7 @@
 /** The relay's options, as its operator writes them. */
 
 import {
+  type Address,
   checkAllow,
   checkFraming,
   macOption,
@@ -13,6 +14,7 @@ import {
 } from '../../core/index.ts'
 import { ClustersOption, checkClusters, InternalOption, SpreadOption } from './cluster-options.ts'
 import { checkListen, ListenOption } from './listen-option.ts'
+import { checkPorts } from './port-checks.ts'
 
 /** The schema of the relay's options. */
 export const Options = Type.Object({
@@ -88,6 +90,7 @@ export function checkOptions(options: RelayPluginOptions): Problem[] {
     ...checkFraming(options.framing),
     ...checkClusters(options),
     ...checkNat(options),
+    ...checkPorts(options),
   ]
   const upstream = parseAddress(options.upstream)
   if (!upstream) problems.push(notAnAddress('/upstream', options.upstream, '10.0.0.4:3480 or 127.0.0.1:0'))
@@ -132,6 +135,18 @@ function checkNat(options: RelayPluginOptions): Problem[] {
       message: 'it is for servers that know nothing of relays, and they take no frames',
       hint: 'add "framing": "nat"',
     })
+  } else if (!reaches(options.upstream, server)) {
+    problems.push({
+      pointer: '/defaultUpstream',
+      message: `"${defaultUpstream}" is another family than "upstream" (${options.upstream}), whose ip it is reached from`,
+      hint: 'set "upstream" to an ip of the same family, with port 0',
+    })
   }
   return problems
+}
+
+/** Whether a socket at `from` can have anything to do with `to` at all: it has the family, or both as \`[::]\`. */
+function reaches(from: string, to: Address): boolean {
+  const address = parseAddress(from)
+  return !address || address.isIPv4 === to.isIPv4 || (address.isUnspecified && !address.isIPv4)
 }

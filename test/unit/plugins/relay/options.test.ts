@@ -83,6 +83,48 @@ test('an address listed twice, and a CIDR that the upstream socket cannot reach'
   assert.deepEqual(pointers({ allow: { cidrs: ['fd00::/8'], ports: '3479' } }), ['/allow/cidrs/0'])
 })
 
+test('clusters are numbers, written in one way', () => {
+  const two = 'relay.two.internal:3490'
+  assert.deepEqual(pointers({ clusters: { 0: two, 65535: two } }), [])
+  assert.deepEqual(pointers({ clusters: { two, '02': two, 65536: two, 'a/b': two } }), [
+    '/clusters/65536',
+    '/clusters/two',
+    '/clusters/02',
+    '/clusters/a~1b',
+  ])
+})
+
+test('sockets of another family than what they hear or send to', () => {
+  const nat = { framing: 'nat', defaultUpstream: '[fd00::9]:5000' } as const
+  assert.deepEqual(pointers(nat), ['/defaultUpstream'])
+  assert.deepEqual(pointers({ ...nat, upstream: '[fd00::4]:0' }), [])
+  assert.deepEqual(pointers({ framing: 'nat', defaultUpstream: '10.0.0.9:5000', upstream: '[::]:0' }), [])
+  assert.deepEqual(pointers({ internal: { listen: '10.2.0.4:3490', cidrs: ['10.0.0.0/8', 'fd00::/8'] } }), [
+    '/internal/cidrs/1',
+  ])
+})
+
+test('ports behind ports: there are enough, and none belongs to two options', () => {
+  const clusters = { 2: 'relay.two.internal:3490' }
+  assert.deepEqual(pointers({ upstream: '127.0.0.1:65534', workers: 2 }), [])
+  assert.deepEqual(pointers({ upstream: '127.0.0.1:65534', workers: 3 }), ['/upstream'])
+  assert.deepEqual(pointers({ upstream: '127.0.0.1:0', workers: 64 }), [])
+  assert.deepEqual(pointers({ clusters, spread: '127.0.0.1:65520' }), [])
+  assert.deepEqual(pointers({ clusters, spread: '127.0.0.1:65521' }), ['/spread'])
+  assert.deepEqual(pointers({ clusters, spread: '127.0.0.1:65520', workers: 17 }), ['/spread'])
+  assert.deepEqual(pointers({ upstream: '127.0.0.1:3478' }), ['/upstream'])
+  const listen = ['10.0.0.4:3478', '10.0.0.4:3488']
+  assert.deepEqual(pointers({ listen, upstream: '10.0.0.4:3475', workers: 3 }), [])
+  assert.deepEqual(pointers({ listen, upstream: '10.0.0.4:3475', workers: 4 }), ['/upstream'])
+  assert.deepEqual(pointers({ listen, upstream: '10.0.0.5:3475', workers: 4 }), [])
+  assert.deepEqual(pointers({ listen, upstream: '[::]:3475', workers: 4 }), [])
+  const internal = { listen: '10.0.0.4:3490', cidrs: ['10.0.0.0/8'] }
+  assert.deepEqual(pointers({ listen, upstream: '10.0.0.4:3489', workers: 2, internal }), [
+    '/internal/listen',
+  ])
+  assert.deepEqual(pointers({ listen, clusters, internal, spread: '10.0.0.4:3475' }), ['/spread'])
+})
+
 function complete(options: unknown): unknown {
   const { value, problems } = validate(Options, options, '/options', {
     placeholders: new Map(),
@@ -124,6 +166,7 @@ test('the configs of the guide to several clusters are good, and nat stands alon
   assert.deepEqual(pointers({ framing: 'nat', workers: 2 }), ['/workers'])
   assert.deepEqual(pointers({ defaultUpstream: '10.0.0.9:5000' }), ['/defaultUpstream'])
   assert.deepEqual(pointers({ clusters: { 2: 'two' }, spread: 'x' }), ['/clusters/2', '/spread'])
+  assert.deepEqual(pointers({ spread: '10.9.0.4:3500' }), ['/spread'])
   assert.deepEqual(pointers({ internal: { listen: '0.0.0.0:1', cidrs: ['x'] } }), [
     '/internal/listen',
     '/internal/cidrs/0',
