@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type {} from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { KEY_SUBPROTOCOL } from './http-auth.ts'
-import { IN_TURNS, takeTurns } from './websocket-turns.ts'
+import { inTurns, takeTurns } from './websocket-turns.ts'
 
 /** The largest message that a listener takes, in bytes. */
 export const MAX_WEBSOCKET_MESSAGE = 262_144
@@ -28,9 +28,8 @@ export async function addWebSockets(instance: FastifyInstance): Promise<void> {
   const { default: websocket } = await import('@fastify/websocket')
   await instance.register(websocket, {
     options: {
-      maxPayload: MAX_WEBSOCKET_MESSAGE,
       perMessageDeflate: false,
-      ...IN_TURNS,
+      ...inTurns(MAX_WEBSOCKET_MESSAGE),
       handleProtocols,
     },
     errorHandler: (error, socket, request) => {

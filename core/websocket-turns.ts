@@ -10,8 +10,25 @@ import { ReaderShare, TurnBudget } from './turn-budget.ts'
 /** What all of them together take of a turn, in milliseconds: little beside the 20 of an audio packet. */
 const TURN_MS = 2
 
-/** The option of ws that these sockets are made with: on its own, it means one message a turn. */
-export const IN_TURNS = { allowSynchronousEvents: false } as const
+/**
+ * A message may come in pieces (RFC 6455 §5.4) of 1 KiB on average, or in so few. Each costs its time, however short, and no
+ * turn ends between them: without a bound a flood of empty ones would be a message that never ends.
+ */
+const PIECE_BYTES = 1024
+const FEW_PIECES = 64
+
+/**
+ * The options of ws for sockets that take messages of at most so many bytes. On its own, `allowSynchronousEvents` means one
+ * message a turn. What is longer, or comes in too many pieces, ends the connection with 1009 or 1008.
+ */
+export function inTurns(maxMessageBytes: number): {
+  readonly maxPayload: number
+  readonly maxFragments: number
+  readonly allowSynchronousEvents: boolean
+} {
+  const maxFragments = Math.max(FEW_PIECES, Math.ceil(maxMessageBytes / PIECE_BYTES))
+  return { maxPayload: maxMessageBytes, maxFragments, allowSynchronousEvents: false }
+}
 
 /** Where ws keeps that option, once a socket is open: its receiver reads it anew for each message. */
 const RECEIVER = '_receiver'
@@ -21,7 +38,7 @@ const budget = new TurnBudget(TURN_MS)
 let isTurn = false
 
 /**
- * Lets an open socket, made with IN_TURNS, hand out as many messages, pings and pongs in a turn as it has time for. Order,
+ * Lets an open socket, made with `inTurns`, hand out as many messages, pings and pongs in a turn as it has time for. Order,
  * pausing and closing stay as they are.
  */
 export function takeTurns(socket: WebSocket): void {

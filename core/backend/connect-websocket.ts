@@ -2,7 +2,7 @@
 
 import type { WebSocket } from 'ws'
 import { EdgeError } from '../errors.ts'
-import { IN_TURNS, takeTurns } from '../websocket-turns.ts'
+import { inTurns, takeTurns } from '../websocket-turns.ts'
 
 /** Where to, and how. */
 export interface WebSocketConnectOptions {
@@ -29,10 +29,9 @@ export async function connectWebSocket(
     const { url, headers, connectTimeoutMs, maxMessageBytes } = options
     const socket = new WebSocket(url, {
       headers,
-      maxPayload: maxMessageBytes,
       // Audio hardly compresses, in base64 neither, and the contexts would cost more memory than a call.
       perMessageDeflate: false,
-      ...IN_TURNS,
+      ...inTurns(maxMessageBytes),
     })
     const settle = (give: () => void): void => {
       clearTimeout(timer)

@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { WebSocket } from 'ws'
 import { EdgeError } from '../../../core/errors.ts'
 import { createListener } from '../../../core/http.ts'
+import { MAX_WEBSOCKET_MESSAGE } from '../../../core/http-websocket.ts'
 import { turnsUntil, work } from './event-loop-turns.ts'
 
 const ORIGIN = 'https://app.example'
@@ -61,6 +62,19 @@ async function upgrade(path: string, origin = ORIGIN): Promise<string> {
 }
 
 describe('WebSockets on a listener', () => {
+  it('take a message in pieces, but not in any number of them', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`)
+    await once(socket, 'open')
+    const whole = 'x'.repeat(MAX_WEBSOCKET_MESSAGE)
+    for (let at = 0; at < whole.length; at += 1024)
+      socket.send(whole.slice(at, at + 1024), { fin: at + 1024 === whole.length })
+    const [echo] = await once(socket, 'message')
+    assert.equal(String(echo), whole)
+    const closed = once(socket, 'close')
+    for (let pieces = 0; pieces < 300; pieces++) socket.send('', { fin: false })
+    assert.equal((await closed)[0], 1008)
+  })
+
   it('take turns: a flood leaves the event loop to others, and is done in few of them', async () => {
     const flood = async (path: string, count: number) => {
       const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`)

@@ -165,3 +165,12 @@ for (const kind of ['ping', 'pong'] as const) {
     assert.ok(most <= 10, `${most} in a turn`)
   })
 }
+
+it('a message that goes on for ever, in empty pieces, ends the connection', async () => {
+  const { ours, theirs } = await connected()
+  theirs.on('error', () => {})
+  ours.on('error', () => {}).resume()
+  const closed = once(theirs, 'close')
+  for (let pieces = 0; pieces <= MEGABYTE / 1024; pieces++) theirs.send('', { fin: false })
+  assert.equal((await closed)[0], 1008)
+})
