@@ -97,13 +97,17 @@ export class ClusterNames {
     const found = ips.flatMap((ip) => toAddress(ip, port) ?? [])
     const usable = found.filter((address) => this.#reaches(address))
     if (usable.length > 0) return usable
-    throw new Error(`it has no address that our sockets reach: ${found.join(', ')}`)
+    throw new Error(`"spread", or else "upstream", reaches no address of this family: ${found.join(', ')}`)
   }
 
   #fail(cluster: number, name: string, error: unknown): void {
     if (this.#failing.has(cluster)) return
     this.#failing.add(cluster)
-    this.#log.warn({ err: error, cluster, name }, 'the relay of another cluster cannot be found by its name')
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#log.warn(
+      { cluster, name, reason },
+      'the relay of another cluster cannot be found, and is looked for again every 10 s',
+    )
   }
 
   /** The one in use stays as long as the name has it: several addresses come in any order. */

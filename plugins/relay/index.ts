@@ -7,6 +7,7 @@ import { drain, lastWords, SilenceWatch } from './drain.ts'
 import { observeRelay } from './metrics.ts'
 import { checkOptions, Options } from './options.ts'
 import { startRelay } from './relay.ts'
+import { tellStart } from './start-notes.ts'
 
 /** The plugin. */
 export default definePlugin({
@@ -28,16 +29,7 @@ export default definePlugin({
       await lastWords(silence)
       await relay.close()
     })
-    const [first] = relay.workers
-    context.log.info(
-      {
-        listen: first?.sockets.publics.map(({ local }) => String(local)),
-        advertise: relay.locals.map(String),
-        upstream: relay.workers.map(({ sockets }) => sockets.upstream.local.toString()),
-        threads: relay.workers.filter(({ thread }) => thread).length,
-      },
-      'relay listens',
-    )
+    tellStart(context.log, options, relay)
     const closesFirst = (transceiver: Address): void => silence.closesFirst(transceiver)
     return { ingress: { addresses: relay.ingress, closesFirst } }
   },
