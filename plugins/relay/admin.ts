@@ -2,6 +2,7 @@
 
 import { type Address, type Context, type Static, Type } from '../../core/index.ts'
 import type { FlowView } from './pure/flow-view.ts'
+import type { HopTable } from './pure/hop-table.ts'
 import type { RelayWorker } from './relay-worker.ts'
 
 const Query = Type.Object({
@@ -30,7 +31,7 @@ export function serveFlows(
       return {
         confirmed: workers.reduce((sum, { state }) => sum + state.flows.confirmed, 0),
         unconfirmed: workers.reduce((sum, { state }) => sum + state.flows.unconfirmed, 0),
-        flows: alive.map(({ flow, local }) => describe(now, flow, local)),
+        flows: alive.map((one) => describe(now, one)),
         ...(next === undefined ? {} : { next }),
       }
     },
@@ -44,23 +45,35 @@ function page(workers: readonly RelayWorker[], cursor: number, limit: number): P
   for (let number = Math.floor(cursor / FLOWS); number < workers.length; number++) {
     const { state } = workers[number]!
     const found = state.flows.page(from, limit - flows.length)
-    flows.push(...found.flows.map((flow) => ({ flow, local: state.hops.proxyOf(flow.local) })))
+    flows.push(...found.flows.map((flow) => ({ flow, ...wayOf(state.hops, flow.local) })))
     if (found.next !== undefined) return { flows, next: number * FLOWS + found.next }
     from = 0
   }
   return { flows, next: undefined }
 }
 
+function wayOf(hops: HopTable, local: number): Way {
+  return { local: hops.proxyOf(local), relay: hops.isHop(local) ? hops.relayOf(local) : undefined }
+}
+
+/** How a flow's packets come. */
+interface Way {
+  /** What its client sends to. */
+  readonly local: Address
+  /** The relay of another cluster that passes them on, if one does. */
+  readonly relay: Address | undefined
+}
+
 interface Page {
-  /** With what their clients send to. */
-  readonly flows: readonly { readonly flow: FlowView; readonly local: Address }[]
+  readonly flows: readonly ({ readonly flow: FlowView } & Way)[]
   readonly next: number | undefined
 }
 
-function describe(now: number, flow: FlowView, local: Address): object {
+function describe(now: number, { flow, local, relay }: Page['flows'][number]): object {
   return {
     client: flow.client.toString(),
     local: local.toString(),
+    ...(relay ? { relay: relay.toString() } : {}),
     confirmed: flow.isConfirmed,
     ageMs: flow.ageMs(now),
     endsInMs: flow.endsInMs(now),

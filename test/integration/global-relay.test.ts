@@ -58,6 +58,12 @@ for (const [way, workers] of [
         assert.deepEqual(leads.get(String(first.local)), [`127.0.0.1:${world.ports[0]}`])
         assert.deepEqual(leads.get(String(second.local)), [`127.0.0.1:${world.ports[1]}`])
         assert.equal(flows.length, 2)
+        const passedOn = (await two.flows()).flows.filter(({ relay }) => relay !== undefined)
+        assert.deepEqual(
+          passedOn.map(({ client }) => client),
+          [String(second.local)],
+        )
+        assert.match(String(passedOn[0]!.relay), /^127\.0\.0\.1:/)
         assert.deepEqual([(await one.flows()).confirmed, (await two.flows()).confirmed], [1, 2])
       })
     }

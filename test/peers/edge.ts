@@ -53,6 +53,8 @@ export interface SessionView {
 /** What `GET /relay/flows` says of one. */
 export interface FlowView {
   readonly client: string
+  /** The relay of another cluster that its packets come through. */
+  readonly relay?: string
   readonly confirmed: boolean
   readonly routes: readonly { readonly transceiver: string; readonly state: string }[]
   readonly packets: { readonly up: number; readonly down: number }
