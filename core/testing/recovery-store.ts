@@ -30,7 +30,7 @@ export function checkRecoveryStore(name: string, make: Make): void {
 
 /** The kit's checks, to run by hand. Each takes a store of its own. */
 export function recoveryStoreChecks(make: Make): Check[] {
-  const checks: [name: string, run: (subject: RecoveryStoreSubject) => Promise<void>][] = [
+  const checks: [name: string, run: (subject: RecoveryStoreSubject) => ReturnType<Check[1]>][] = [
     ['recalls what it was told: IPv4, IPv6, every part', recalls],
     ['knows nothing of others', keepsApart],
     ['replaces what it knew', replaces],
@@ -46,7 +46,7 @@ export function recoveryStoreChecks(make: Make): Check[] {
     async () => {
       const subject = await make()
       try {
-        await run(subject)
+        return (await run(subject)) ?? undefined
       } finally {
         await subject.close?.()
       }
@@ -181,8 +181,8 @@ async function survivesAbort({ store }: RecoveryStoreSubject): Promise<void> {
   await known(store, value())
 }
 
-async function expires({ store, advance }: RecoveryStoreSubject): Promise<void> {
-  if (!advance) return
+async function expires({ store, advance }: RecoveryStoreSubject): Promise<string | undefined> {
+  if (!advance) return 'the subject has no "advance"'
   store.remember(ADVERTISED, CLIENT, value())
   await known(store, value())
   await advance(TTL - 1000)
@@ -195,10 +195,11 @@ async function expires({ store, advance }: RecoveryStoreSubject): Promise<void> 
   assert.ok(equal(await recall(store), value()), 'noting it again did not refresh it')
   await advance(2000)
   assert.equal(await recall(store), undefined, 'it was kept for more than 30 s, or reading refreshed it')
+  return undefined
 }
 
-async function isBounded({ store, capacity }: RecoveryStoreSubject): Promise<void> {
-  if (capacity === undefined) return
+async function isBounded({ store, capacity }: RecoveryStoreSubject): Promise<string | undefined> {
+  if (capacity === undefined) return 'the subject has no "capacity"'
   const client = (i: number): Address => CLIENT.clone().set(0, 0, 0xffff, 0x0a000000 + i, 1)
   store.remember(ADVERTISED, client(0), value())
   for (let i = 1; i < capacity; i++) store.remember(ADVERTISED, client(i), value())
@@ -209,4 +210,5 @@ async function isBounded({ store, capacity }: RecoveryStoreSubject): Promise<voi
   await known(store, value(), client(capacity))
   await unknown(store, client(1))
   assert.ok(equal(await recall(store, client(0)), value()), 'it let a refreshed flow go before an older one')
+  return undefined
 }

@@ -33,6 +33,14 @@ describe('the kit fails a store that', { concurrency: true }, () => {
   }
 })
 
+test('what cannot be seen of a store is said, not passed over', async () => {
+  const reasons = recoveryStoreChecks(() => ({ store: new SimpleStore() })).map(([, run]) => run())
+  assert.deepEqual(
+    (await Promise.all(reasons)).filter((reason) => reason !== undefined),
+    ['the subject has no "advance"', 'the subject has no "capacity"'],
+  )
+})
+
 test('a store is closed after each check, failed or not', async () => {
   let closed = 0
   const close = (): void => {
