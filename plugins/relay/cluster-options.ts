@@ -36,7 +36,7 @@ export const InternalOption = Type.Object(
 /** The schema of `spread`. */
 export const SpreadOption = Type.String({
   description:
-    'Internal ip:port of the first of 16 sockets towards relays of other clusters; default: the ip of `upstream`, any ports.',
+    'With clusters, the internal ip:port of the first of 16 sockets towards their relays, at ports behind one another; default: the ip of `upstream`, any ports.',
 })
 
 /** The three of them. */

@@ -22,7 +22,7 @@ export const Options = Type.Object({
   upstream: Type.String({
     default: '127.0.0.1:0',
     description:
-      'Internal ip:port of the framed socket towards transceivers; port 0 takes any. A fixed one survives a restart.',
+      'Internal ip:port of the framed socket towards transceivers; loopback reaches this machine alone. Port 0 takes any, a fixed one survives a restart, and each worker more takes the next.',
   }),
   allow: Type.Object(
     {
@@ -63,14 +63,14 @@ export const Options = Type.Object({
   }),
   segments: Type.Boolean({
     default: false,
-    description: 'Datagrams of one size to one transceiver go to the kernel as one (UDP GSO).',
+    description: 'With threads: datagrams of one size to one transceiver go to the kernel as one (UDP GSO).',
   }),
   coalesceMicroseconds: Type.Integer({
     minimum: 0,
     maximum: 300,
     default: 0,
     description:
-      'The longest wait for more datagrams, which then share their system calls: less CPU a datagram, that much more delay.',
+      'With threads: the longest wait for more datagrams, which then share their system calls: less CPU a datagram, that much more delay.',
   }),
   maxFlows: Type.Integer({
     minimum: 16,
