@@ -36,10 +36,14 @@ function isBench(value: unknown): value is Bench {
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { quick: { type: 'boolean', default: false }, json: { type: 'string' } },
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
   })
   const [name] = positionals
-  if (name === undefined) {
+  if (name === undefined || values.help) {
     console.log(
       `npm run bench -- NAME [--quick] [--json FILE]\n\n${benches.map((one) => `  ${one}`).join('\n')}`,
     )
@@ -60,6 +64,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main()
 } catch (error) {
-  console.error('could not measure:', error)
+  const isUsage = isObject(error) && String(error.code).startsWith('ERR_PARSE_ARGS')
+  console.error('could not measure:', isUsage ? error.message : error)
   process.exitCode = 1
 }

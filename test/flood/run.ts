@@ -13,6 +13,7 @@ import { setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { allowedCpus, pinThread } from '../../core/ffi/cpus.ts'
 import { libc } from '../../core/ffi/libc.ts'
+import { WAYS } from '../integration/support/relay-ways.ts'
 import { findProgram } from '../needs.ts'
 import { RedisServer } from '../peers/redis-server.ts'
 import { faultsOf } from './bounds.ts'
@@ -22,13 +23,23 @@ import { KINDS } from './kinds.ts'
 /** The part of the time that the calls and floods must have their processor, which they never leave. */
 const QUIET = 0.9
 
-const { values } = parseArgs({
-  options: {
-    way: { type: 'string', default: 'in a thread' },
-    calls: { type: 'string', default: '100' },
-    seconds: { type: 'string', default: '5' },
-  },
-})
+const USAGE = `npm run flood -- [--way ${WAYS.map(({ name }) => `"${name}"`).join('|')}] [--calls 100] [--seconds 5]`
+
+/** What was asked for; throws with how to ask. */
+function asked(): { way: string; calls: number; seconds: number } {
+  const { values } = parseArgs({
+    strict: false,
+    options: {
+      way: { type: 'string', default: 'in a thread' },
+      calls: { type: 'string', default: '100' },
+      seconds: { type: 'string', default: '5' },
+    },
+  })
+  const { way, calls, seconds, ...unknown } = values
+  const isKnown = WAYS.some(({ name }) => name === way) && Object.keys(unknown).length === 0
+  if (!isKnown || !(Number(calls) > 0) || !(Number(seconds) > 0)) throw new Error(USAGE)
+  return { way: String(way), calls: Number(calls), seconds: Number(seconds) }
+}
 
 function line(report: FloodReport): string {
   const { kind, rate, loss, lossAfter, p99, residentBytes, grown, lookUps } = report
@@ -45,6 +56,7 @@ function line(report: FloodReport): string {
 }
 
 async function main(): Promise<number> {
+  const wanted = asked()
   const calls = libc()
   if (calls === undefined) throw new Error('there are no system calls for UDP in batches here')
   const cpus = allowedCpus(calls)
@@ -53,20 +65,23 @@ async function main(): Promise<number> {
   const others = cpus.length > 1 ? cpus.slice(0, -1) : cpus
   await using redis = findProgram('redis') ? await RedisServer.start() : undefined
   await using relay = await FloodedRelay.start(calls, {
-    way: values.way,
-    calls: Number(values.calls),
+    way: wanted.way,
+    calls: wanted.calls,
     cpus: others,
     redis: redis?.url,
   })
   pinThread(calls, own)
   // As the relay has it: otherwise the load would wait for neighbours, and measure that.
   if (process.getuid?.() === 0) setPriority(-15)
-  const seconds = Number(values.seconds)
+  const { seconds } = wanted
+  console.log(
+    `a relay, ${wanted.calls} calls through it, and floods beside them, ${2 * KINDS.length} of ${seconds} s each`,
+  )
   relay.maximum(1_000)
   const maximum = relay.maximum(2_000)
-  console.log(`${values.way}: forwards ${Math.round(maximum)} datagrams/s at most`)
+  console.log(`${wanted.way}: forwards ${Math.round(maximum)} datagrams/s at most`)
   const { loss, loadShare } = relay.calm(2_000)
-  console.log(`${values.calls} calls alone lose ${(loss * 100).toFixed(3)}%`)
+  console.log(`${wanted.calls} calls alone lose ${(loss * 100).toFixed(3)}%`)
   if (loss > 0 || loadShare < QUIET) console.log('others keep this machine busy: what follows means little')
   let isWrong = false
   for (const rate of [maximum / 2, Number.POSITIVE_INFINITY]) {
@@ -81,8 +96,8 @@ async function main(): Promise<number> {
   if (redis === undefined) console.log('\nno Redis here: the store knew nobody')
   else {
     const keys = Number(await redis.command('DBSIZE'))
-    console.log(`\nRedis holds ${keys} entries`)
-    isWrong ||= keys > Number(values.calls)
+    console.log(`\nRedis holds ${keys} entries, and may hold one for each call`)
+    isWrong ||= keys > wanted.calls
   }
   return isWrong ? 2 : 0
 }
@@ -90,6 +105,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main()
 } catch (error) {
-  console.error('could not run:', error)
+  if (error instanceof Error && error.message === USAGE) console.error(`usage: ${USAGE}`)
+  else console.error('could not run:', error)
   process.exitCode = 1
 }
