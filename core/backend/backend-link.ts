@@ -9,6 +9,12 @@ import { EdgeError } from '../errors.ts'
 /** How long the closing handshake may take. */
 const CLOSE_MS = 1000
 
+/**
+ * How much more may wait than what senders wait for, in bytes: large events, and answers that nobody waits to give. Beyond
+ * it the backend asks and does not read.
+ */
+const MAX_ANSWERS = 1_048_576
+
 /** How patient a link is. */
 export interface BackendLinkOptions {
   /** A backend that for so long sends nothing, not even a pong, or half as long again, is lost. */
@@ -64,11 +70,16 @@ export class BackendLink {
 
   /**
    * Sends a text, or bytes as a binary message. Returns a promise when too much waits already: it resolves as soon as this
-   * has left or never can.
+   * has left or never can. Where so much waits that nobody can have waited, the link fails with `bridge_failed`.
    */
   send(data: string | Uint8Array): Promise<void> | undefined {
     if (this.#over) return undefined
-    if (this.#socket.bufferedAmount < this.#o.maxUnsentBytes) {
+    const excess = this.#socket.bufferedAmount - this.#o.maxUnsentBytes
+    if (excess > MAX_ANSWERS) {
+      this.end(new EdgeError('bridge_failed', 'The backend does not read what it is sent.'))
+      return undefined
+    }
+    if (excess < 0) {
       this.#socket.send(data)
       return undefined
     }

@@ -197,6 +197,18 @@ describe('a link ends', () => {
     )
   })
 
+  it('with bridge_failed when the backend asks on and on, and reads no answer', async () => {
+    const onMessage = (): void => void it.send('x'.repeat(10_000))
+    const it: BackendLink = link({ onMessage })
+    const held = it.hold(call.signal, [])
+    theirs.pause()
+    const asking = setInterval(() => {
+      for (let n = 0; n < 100; n++) theirs.send('?')
+    }, 1)
+    await assert.rejects(held, isFault('bridge_failed', /does not read/)).finally(() => clearInterval(asking))
+    assert.ok(ours.bufferedAmount < 2_000_000, `${ours.bufferedAmount} bytes wait`)
+  })
+
   it('by force where the backend does not answer the close', async () => {
     theirs.pause()
     const it = link()
