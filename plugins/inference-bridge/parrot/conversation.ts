@@ -15,6 +15,9 @@ const BYTES_PER_MS = (RATE / 1000) * 2
 /** What is played at a time. */
 const FRAME_BYTES = 20 * BYTES_PER_MS
 
+/** Characters of a session: all of it is told at each change, which a caller may make many of, each with more in it. */
+const MOST_OF_A_SESSION = 65_536
+
 /** What the parrot counts, over all calls. */
 export interface ParrotCounters {
   onAnswer(): void
@@ -84,8 +87,7 @@ export class Conversation {
   async #follow(event: JsonObject): Promise<void> {
     switch (event.type) {
       case 'session.update':
-        this.#session = { ...this.#session, ...(isJsonObject(event.session) ? event.session : {}) }
-        return this.#send({ type: 'session.updated', session: this.#session })
+        return this.#update(event)
       case 'response.cancel':
       case 'output_audio_buffer.clear':
         return this.#interrupt()
@@ -106,6 +108,13 @@ export class Conversation {
       default:
         return this.#send(refusal(event, 'unknown_event', 'type'))
     }
+  }
+
+  #update(event: JsonObject): void {
+    const session = { ...this.#session, ...(isJsonObject(event.session) ? event.session : {}) }
+    const fits = JSON.stringify(session).length <= MOST_OF_A_SESSION
+    if (fits) this.#session = session
+    this.#send(fits ? { type: 'session.updated', session } : refusal(event, 'session_too_large', 'session'))
   }
 
   #retrieve(event: JsonObject): void {

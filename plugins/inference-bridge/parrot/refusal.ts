@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../core/index.ts'
 const WHY = {
   unknown_event: 'the parrot knows no such event',
   missing_required_parameter: 'something is missing in it',
+  session_too_large: 'the session would be longer than the parrot can keep in mind',
   item_not_found: 'there is no such item, or it was long ago',
 }
 

@@ -140,3 +140,20 @@ it('does as the client says', async () => {
     await eventually('it says that it cannot', () => typesOf(fake.sent).includes('error'))
   })
 })
+
+it('keeps a session in mind, but not one that grows with each update', async () => {
+  await call(false, async (fake) => {
+    const updated = (): number => typesOf(fake.sent).filter((type) => type === 'session.updated').length
+    const errors = (): unknown[] => fake.sent.filter(({ type }) => type === 'error').map(({ error }) => error)
+    for (let n = 0; n < 10; n++) {
+      fake.say({ type: 'session.update', event_id: `e${n}`, session: { [`key${n}`]: 'x'.repeat(10_000) } })
+    }
+    await eventually('all are answered', () => updated() + errors().length === 10)
+    assert.equal(updated(), 6)
+    const [error] = errors()
+    assert.ok(typeof error === 'object' && error !== null && 'code' in error && 'event_id' in error)
+    assert.deepEqual([error.code, error.event_id], ['session_too_large', 'e6'])
+    fake.say({ type: 'session.update', session: { key0: 'short' } })
+    await eventually('what makes it shorter is taken', () => updated() === 7)
+  })
+})
