@@ -16,7 +16,8 @@ export function interceptRtvi(text: string): string | undefined {
   const message = read(text)
   if (message?.type === 'signalling') return ''
   if (message?.label !== 'rtvi-ai' || message.type !== 'client-ready') return undefined
-  const { id = null } = message
+  // Ids are text; whatever else stands there may nest too deep to be written.
+  const id = typeof message.id === 'string' ? message.id : null
   const data = { version: VERSION, about: { library: 'earshot' } }
   return JSON.stringify({ label: 'rtvi-ai', type: 'bot-ready', id, data })
 }

@@ -187,6 +187,12 @@ describe('what pipecat’s client says on the data channel', () => {
     assert.match(answer.data.version, /^\d+\.\d+\.\d+$/)
   })
 
+  it('is answered without an id where that is no text, however deep it nests', () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const answer = interceptRtvi(`{"label":"rtvi-ai","type":"client-ready","id":${deep}}`)
+    assert.deepEqual(JSON.parse(answer ?? '').id, null)
+  })
+
   it('is an event as any other otherwise', () => {
     for (const text of [
       '{"label":"rtvi-ai","type":"send-text","data":{"content":"client-ready"}}',
